@@ -7,6 +7,7 @@
  * assumptions are the bound, so a core without them is a proof for all bounds. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "encode/partial.h"
 
 struct ft_bound {
@@ -21,16 +22,17 @@ struct ft_bound {
 static ft_lit at_least(const ft_decider *d, uint32_t e, uint32_t level)
 {
     if (level == 0) return FT_LIT_TRUE;
+    assert(d->bound && level <= d->bound->levels);
     return d->bound->at_least.data[(size_t)(level - 1) * d->problem->trace->n_events + e];
 }
 
-/* as_extra: the query's extra event is executed though it is no member. */
+/* as_extra: the query's extra event is executed though it is not a member. */
 static ft_lit executed(const ft_decider *d, uint32_t e, bool as_extra)
 {
     return as_extra && e == d->bound->extra ? d->bound->active : d->member[e];
 }
 
-/* Where `from` is before `to`, of another thread, the latter's segment is a later one. */
+/* Where `from` is before `to`, which is of another thread, `to` is in a later segment. */
 static void later_segment(ft_decider *d, ft_lit order, uint32_t from, uint32_t to, uint32_t level,
                           bool as_extra)
 {
@@ -39,7 +41,7 @@ static void later_segment(ft_decider *d, ft_lit order, uint32_t from, uint32_t t
     ft_partial_clause(d, clause, 5);
 }
 
-/* A hard source that was passed over has a place between what was executed around it. */
+/* A hard source that is passed over is in the segment of the events around it. */
 static void later_than_source(ft_decider *d, uint32_t source, uint32_t e, uint32_t level,
                               bool as_extra)
 {
@@ -51,6 +53,7 @@ static void later_than_source(ft_decider *d, uint32_t source, uint32_t e, uint32
 static void atom_level(ft_decider *d, const ft_atom *atom, uint32_t level, bool as_extra)
 {
     const uint16_t *thread = d->problem->trace->thread;
+    assert(atom->a < atom->b && atom->reversed > FT_LIT_TRUE);
     if (thread[atom->a] == thread[atom->b]) return;
     later_segment(d, -atom->reversed, atom->a, atom->b, level, as_extra);
     later_segment(d, atom->reversed, atom->b, atom->a, level, as_extra);
@@ -62,6 +65,7 @@ static void event_level(ft_decider *d, uint32_t e, uint32_t level, bool as_extra
     const ft_order *order = d->problem->order;
     const uint32_t *sources;
     uint32_t previous = ft_order_previous(order, e);
+    assert(level > 0 && (size_t)level * order->n_threads <= d->bound->owners.len);
     ft_lit owner = d->bound->owners.data[(level - 1) * order->n_threads + trace->thread[e]];
     ft_partial_implies(d, at_least(d, e, level), at_least(d, e, level - 1));
     if (previous != FT_NO_EVENT)
@@ -134,7 +138,7 @@ static ft_lit thread_limit(ft_decider *d, uint32_t thread, uint32_t level)
     return limit;
 }
 
-/* How many runs of one thread the final events make. */
+/* The number of runs of one thread among the final events. */
 static uint32_t count_runs(const ft_trace *trace, const ft_claim *claim)
 {
     uint32_t count = 1;
@@ -155,7 +159,7 @@ static bool may_be_first(const ft_trace *trace, const ft_claim *claim, uint32_t 
     return false;
 }
 
-/* The extra event is executed though it is no member: it has what members have. */
+/* The extra event is executed though it is not a member: it gets the constraints of members. */
 static void place_extra(ft_decider *d, const ft_query *q)
 {
     d->bound->extra = q->extra;
@@ -169,10 +173,11 @@ static void place_extra(ft_decider *d, const ft_query *q)
     }
 }
 
-/* The last member is in segment `bound - (runs - 1)` if the first final event goes on in its
- * thread, else in the one before. */
+/* The last member is in segment `bound - (runs - 1)` if its thread also has the first final event,
+ * else in the one before. */
 void ft_bound_assume(ft_decider *d, ft_query *q, const ft_claim *claim)
 {
+    FT_REQUIRE(q->bounded && q->bound != FT_NO_BOUND);
     const ft_trace *trace = d->problem->trace;
     uint32_t runs = count_runs(trace, claim), bound = q->bound;
     q->first_limit = (uint32_t)q->assumptions.len;
@@ -196,6 +201,7 @@ void ft_bound_assume(ft_decider *d, ft_query *q, const ft_claim *claim)
 
 bool ft_bound_in_core(const ft_decider *d, const ft_query *q)
 {
+    FT_REQUIRE(q->first_limit <= q->assumptions.len);
     const ft_lit *core;
     uint32_t count = ft_session_core(d->session, &core);
     for (uint32_t i = 0; i < count; i++)
@@ -207,6 +213,7 @@ bool ft_bound_in_core(const ft_decider *d, const ft_query *q)
 uint32_t ft_bound_segment(const ft_decider *d, uint32_t e)
 {
     uint32_t level = 0;
+    FT_REQUIRE(d->bound);
     while (level < d->bound->levels && ft_session_true(d->session, at_least(d, e, level + 1)))
         level++;
     return level;

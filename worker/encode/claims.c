@@ -1,14 +1,16 @@
-/* The claims as queries over the base of partial.c: assumptions, and constraints that hold only
- * while the query's literal is true. */
+/* Each kind of claim as a query over the base of partial.c: assumptions, and constraints that hold
+ * only while the query's literal is true. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "encode/partial.h"
 #include "problem/faults.h"
 #include "values/chain.h"
 
 static void assume(ft_query *q, ft_lit literal)
 {
+    FT_REQUIRE(literal != 0);
     if (literal == FT_LIT_TRUE) return;
     if (literal == FT_LIT_FALSE) q->impossible = true;
     ft_vec_push(&q->assumptions, literal);
@@ -16,6 +18,7 @@ static void assume(ft_query *q, ft_lit literal)
 
 void ft_query_next(ft_decider *d, ft_query *q, uint32_t e)
 {
+    FT_REQUIRE(e < d->problem->trace->n_events);
     const ft_order *order = d->problem->order;
     uint32_t previous = ft_order_previous(order, e), thread = d->problem->trace->thread[e];
     if (previous != FT_NO_EVENT)
@@ -32,7 +35,7 @@ typedef struct ghost {
     ft_decider *d;
     ft_query *q;
     uint32_t at;   /* event at whose place it reads; FT_NO_EVENT: after all members */
-    ft_expr found; /* a compare-and-swap's: what nobody knows is what it asks for (claim.h, RACE) */
+    ft_expr found; /* of a compare-and-swap: unknown values equal what it expects (claim.h, RACE) */
 } ghost;
 
 static ghost ghost_of(ft_decider *d, ft_query *q, uint32_t e, uint32_t at)
@@ -63,7 +66,8 @@ static bool may_see(const ghost *g, uint32_t w, uint32_t v, ft_expr departing)
     return g->at == FT_NO_EVENT || !ft_order_before(p->order, g->at, w);
 }
 
-/* Out of what it may read: the initial value, what the others write, and the departing event. */
+/* A fresh value, one of those it may read: initial, written by others, or by the departing event.
+ */
 static ft_expr ghost_unknown(ghost *g, uint32_t v, ft_expr departing)
 {
     ft_decider *d = g->d;
@@ -97,7 +101,7 @@ static void ghost_source(ghost *g, ft_ghost_read *read, uint32_t w, ft_expr valu
 
 static ft_expr departing_write(ghost *g, uint32_t variable);
 
-/* departing: what the query's extra event writes to the variable, NULL: it does not. */
+/* departing: the value that the query's extra event writes to the variable; NULL: it does not. */
 static void ghost_sources(ghost *g, ft_ghost_read *read, ft_expr departing)
 {
     ft_decider *d = g->d;
@@ -117,8 +121,8 @@ static void ghost_sources(ghost *g, ft_ghost_read *read, ft_expr departing)
     }
 }
 
-/* What is before the claim's event in its thread is executed, and so is all that this needs: the
- * value may be known whatever the order. */
+/* All events before the claim's in its thread are executed, and so are their hard sources: the
+ * value may be the same in every order (values/chain.h). */
 static ft_expr ghost_value(ghost *g, uint32_t variable, ft_expr departing)
 {
     const ft_decider *d = g->d;
@@ -139,7 +143,7 @@ static ft_expr ghost_read(void *context, uint32_t variable)
     for (size_t i = 0; i < q->reads.len; i++)
         if (q->reads.data[i].variable == variable && q->reads.data[i].at == g->at)
             return q->reads.data[i].value;
-    /* First, because it may need reads of its own: a read's sources are one slice. */
+    /* First, because it may add reads of its own: a read's sources are one slice. */
     ft_expr departing = NULL;
     if (g->at == FT_NO_EVENT && q->extra != FT_NO_EVENT &&
         ft_run_find_access(g->d->problem->trace, q->extra, variable, true) != UINT32_MAX)
@@ -149,6 +153,7 @@ static ft_expr ghost_read(void *context, uint32_t variable)
                           .value = ghost_value(g, variable, departing),
                           .first = (uint32_t)q->sources.len};
     ghost_sources(g, &read, departing);
+    assert(read.first + read.count == q->sources.len);
     FT_VEC(ft_lit) choice = {0};
     ft_vec_push(&choice, -q->active);
     for (uint32_t i = 0; i < read.count; i++)
@@ -159,8 +164,8 @@ static ft_expr ghost_read(void *context, uint32_t variable)
     return read.value;
 }
 
-/* Where the rmw reads that source it finds what it found in the run. What terms compute it may
- * find, with that value. */
+/* Does the rmw find the value of the run, where it reads that source? *if_equal: it does if it
+ * finds that value, as terms compute it. */
 static bool finds_again(const ft_decider *d, uint32_t e, uint32_t i, uint32_t w, ft_expr *if_equal)
 {
     const ft_problem *p = d->problem;
@@ -178,7 +183,8 @@ static bool finds_again(const ft_decider *d, uint32_t e, uint32_t i, uint32_t w,
     return ft_problem_allows(p, e, i, w) || (FT_VID_IS_KNOWN(wanted) && there == wanted);
 }
 
-/* known: what the rmw wrote in the run; NULL: what another value makes of it may be anything. */
+/* known: what the rmw wrote in the run. other: what it writes where it finds another value; NULL:
+ * anything. */
 typedef struct made {
     ft_expr value, known, other;
 } made;
@@ -201,13 +207,14 @@ static void make(ft_decider *d, const ft_source *source, ft_expr found, uint32_t
     }
 }
 
-/* An rmw writes what it wrote in the run where it finds what it found there; else nobody knows,
- * and a compare-and-swap behind it may find what it asks for. */
+/* An rmw writes the run's value where it finds the run's value; else its result is unknown, and a
+ * later compare-and-swap may find the value that it expects. */
 static ft_expr update(ghost *g, uint32_t variable)
 {
     ft_decider *d = g->d;
     ft_query *q = g->q;
     uint32_t e = q->extra, i = ft_run_find_access(d->problem->trace, e, variable, false);
+    assert(e != FT_NO_EVENT && i != UINT32_MAX); /* an rmw reads what it writes */
     ghost there = ghost_of(d, q, e, e);
     ft_sort sort = d->problem->trace->shared_info[variable].sort;
     made m = {.known = ft_cssa_write(d->cssa, e, variable), .other = g->found};
@@ -227,6 +234,7 @@ static ft_expr departing_write(ghost *g, uint32_t variable)
 {
     const ft_trace *trace = g->d->problem->trace;
     uint32_t e = g->q->extra;
+    assert(e != FT_NO_EVENT);
     bool forgets = trace->kind[e] == FT_EVENT_RMW && !ft_trace_compares(trace, e);
     bool wrote = forgets && ft_problem_value_known(g->d->problem, e, variable);
     if (wrote && !ft_fault_is(FT_FAULT_FORGETFUL)) return update(g, variable);
@@ -248,7 +256,7 @@ static ft_expr enabled_at(ft_decider *d, ft_query *q, uint32_t e, uint32_t place
     return ft_cssa_enabled_with(d->cssa, e, &(ft_reads){ghost_read, &g});
 }
 
-/* ---- what each kind of claim asks ---- */
+/* ---- the kinds of claims ---- */
 
 /* At least one conflict takes place: both accesses of it happen. */
 static void ask_race(ft_decider *d, ft_query *q, const ft_claim *claim)
@@ -286,7 +294,7 @@ static void ask_false(ft_decider *d, ft_query *q, uint32_t e, ft_term term)
     ghost g = {d, q, FT_NO_EVENT, NULL};
     q->next = e;
     ft_query_next(d, q, e);
-    if (is_control(d)) { /* whatever is not true of itself may fail */
+    if (is_control(d)) { /* a term that is not always true may be false */
         q->impossible |= ft_problem_is_true(d->problem, term);
         return;
     }
@@ -343,12 +351,14 @@ static void ask_atomicity_departing(ft_decider *d, ft_query *q, const ft_claim *
         writes |= accesses[i].write;
     }
     uint32_t i = ft_run_find_access(trace, e, claim->variable, claim->writes[1]);
+    assert(i < count); /* the claim names an access of t_r */
     bool conditional = ft_remote_conditional(trace, e, &accesses[i]);
     ft_query_next(d, q, e);
     if (!reads || is_control(d) || ft_fault_is(FT_FAULT_NO_DEPARTURE)) q->impossible = true;
     if (q->impossible) return;
     /* With a bound its place matters. */
     if (writes || conditional || q->bounded) {
+        assert(q->extra == FT_NO_EVENT);
         q->extra = e;
         ft_expr enabled = enabled_at(d, q, e, e);
         q->extra_writes = ft_session_name(d->session, enabled);
@@ -461,7 +471,7 @@ static void ask_lock_error(ft_decider *d, ft_query *q, const ft_claim *claim)
     ft_query_next(d, q, claim->events[0]);
 }
 
-/* What a thread holds when a request is next is fixed by its own earlier events. */
+/* A thread's own earlier events determine the locks that it holds when its request is next. */
 static void ask_deadlock(ft_decider *d, ft_query *q, const ft_claim *claim)
 {
     q->impossible |= !ft_problem_cycle(d->problem, claim);
@@ -618,7 +628,7 @@ static void ask(ft_decider *d, ft_query *q, const ft_claim *claim, bool departin
 
 /* ---- the loop ---- */
 
-/* One way to ask the question, and where its answers go. */
+/* One way to ask the question, and the place for its answers. */
 typedef struct attempt {
     const ft_question *question;
     bool departing; /* atomicity: t_r's read departs from the model */
@@ -630,6 +640,7 @@ static void fill_witness(const ft_decider *d, const ft_query *q, const attempt *
                          const uint32_t *order, uint32_t count)
 {
     const ft_claim *claim = of->question->claim;
+    assert(of->witness && (order || count == 0));
     ft_witness *witness = of->witness;
     bool append = claim->kind == FT_CLAIM_ATOMICITY && of->departing && q->extra == FT_NO_EVENT;
     *witness = (ft_witness){.model = d->problem->model,
@@ -668,7 +679,8 @@ static ft_answer solve(ft_decider *d, ft_query *q, const attempt *of)
     }
 }
 
-/* Is there none without the bound either? The core need not be least, so it is asked again. */
+/* Is the claim unreachable without the bound too? The core need not be minimal, so this is asked.
+ */
 static bool holds_without_bound(ft_decider *d, ft_query *q, const attempt *of)
 {
     double now = ft_now_ms();
@@ -678,6 +690,7 @@ static bool holds_without_bound(ft_decider *d, ft_query *q, const attempt *of)
     attempt unbounded = *of;
     unbounded.question = &question;
     unbounded.witness = &found;
+    assert(q->first_limit <= q->assumptions.len);
     q->bounded = false;
     q->assumptions.len = q->first_limit;
     ft_answer answer = solve(d, q, &unbounded);
@@ -715,6 +728,7 @@ static ft_answer query(ft_decider *d, const attempt *of)
     q.given_up |= d->beyond && d->problem->solver == FT_SOLVER_AUTO;
     if (!q.impossible) ft_query_causality(d, &q, question->claim, of->departing);
     of->stats->encode_ms += ft_now_ms() - start;
+    assert(q.assumptions.data[0] == q.active);
     ft_answer answer = ask_solver(d, &q, of);
     of->stats->decided_by[d->name] |= answer != FT_ANSWER_UNKNOWN;
     ft_partial_clause(d, (ft_lit[1]){-q.active}, 1);
@@ -724,7 +738,7 @@ static ft_answer query(ft_decider *d, const attempt *of)
     return answer;
 }
 
-/* What the own solver cannot tell goes to Z3, if the job leaves the choice. */
+/* Z3 decides what the own solver cannot, if the job leaves the choice. */
 static bool is_open(const ft_decider *d, ft_answer answer)
 {
     return answer == FT_ANSWER_UNKNOWN && d->beyond && d->problem->solver == FT_SOLVER_AUTO;
@@ -742,6 +756,7 @@ static ft_answer query_any(ft_decider *d, const attempt *of)
 ft_answer ft_decider_decide(ft_decider *d, const ft_question *question, ft_witness *witness,
                             ft_decide_stats *stats)
 {
+    FT_REQUIRE(d && question && question->claim && witness && stats);
     attempt of = {.question = question, .witness = witness, .stats = stats};
     if (stats->events < d->events) stats->events = d->events;
     stats->lifted = true;

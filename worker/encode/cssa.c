@@ -1,6 +1,9 @@
 #include "encode/cssa.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
 
 #include "problem/faults.h"
 #include "values/domain.h"
@@ -10,7 +13,7 @@ struct ft_cssa {
     ft_session *session;
     uint32_t *action_of;    /* per event: first slot of its accesses in reads, or UINT32_MAX */
     FT_VEC(ft_expr) reads;  /* per access of each symbolic event */
-    uint32_t *assigned;     /* per event: first slot of its assignments in values */
+    uint32_t *assigned;     /* likewise of its assignments in values */
     FT_VEC(ft_expr) values; /* per assignment of each symbolic event */
     ft_map constants;       /* vid and sort -> index in known */
     FT_VEC(ft_expr) known;
@@ -59,7 +62,7 @@ bool ft_problem_allows(const ft_problem *p, uint32_t e, uint32_t i, uint32_t w)
 static ft_expr of_vid(ft_cssa *c, ft_vid vid, ft_sort sort)
 {
     bool inserted;
-    /* Unknown values of one event have one identity, whatever their sorts. */
+    /* The unknown values of one event have one identity, whatever their sorts are. */
     uint64_t key = (uint64_t)vid << 32 | (uint64_t)sort.kind << 16 | sort.width;
     uint64_t *slot = ft_map_slot(&c->constants, key, c->known.len, &inserted);
     if (inserted) {
@@ -68,6 +71,7 @@ static ft_expr of_vid(ft_cssa *c, ft_vid vid, ft_sort sort)
                             : ft_session_constant(c->session, sort);
         ft_vec_push(&c->known, fresh);
     }
+    assert(*slot < c->known.len);
     return c->known.data[*slot];
 }
 
@@ -89,7 +93,17 @@ ft_expr ft_cssa_found(ft_cssa *c, uint32_t e)
 
 ft_expr ft_cssa_read(const ft_cssa *c, uint32_t e, uint32_t i)
 {
-    return c->reads.data[c->action_of[e] + i];
+    FT_REQUIRE(c->action_of[e] != UINT32_MAX && c->action_of[e] + i < c->reads.len);
+    ft_expr read = c->reads.data[c->action_of[e] + i];
+    assert(read); /* a write has no slot */
+    return read;
+}
+
+/* What the i-th assignment of e computes. */
+static ft_expr value_at(const ft_cssa *c, uint32_t e, uint32_t i)
+{
+    assert(c->assigned[e] != UINT32_MAX && c->assigned[e] + i < c->values.len);
+    return c->values.data[c->assigned[e] + i];
 }
 
 ft_expr ft_cssa_write(ft_cssa *c, uint32_t e, uint32_t variable)
@@ -101,8 +115,7 @@ ft_expr ft_cssa_write(ft_cssa *c, uint32_t e, uint32_t variable)
         return of_vid(c, ft_run_vid(c->problem->run, e, slot), shared_sort(c, variable));
     }
     for (uint32_t i = 0; i < action->n_assignments; i++)
-        if (action->assignments[i].target == FT_SYM_SHARED(variable))
-            return c->values.data[c->assigned[e] + i];
+        if (action->assignments[i].target == FT_SYM_SHARED(variable)) return value_at(c, e, i);
     return NULL;
 }
 
@@ -128,6 +141,7 @@ static void define_paths(ft_cssa *c)
     c->paths[0] = FT_LIT_TRUE;
     for (uint32_t p = 1; p < trace->n_paths; p++) {
         const ft_path *arm = &trace->paths[p];
+        assert(arm->parent < p); /* its literal is defined */
         ft_lit *taken = &c->taken[(p - 1) / 2];
         if (arm->taken) *taken = ft_session_variable(c->session);
         c->paths[p] = both(c, c->paths[arm->parent], arm->taken ? *taken : -*taken);
@@ -144,13 +158,12 @@ ft_lit ft_cssa_path(const ft_cssa *c, uint32_t e)
 /* ---- locals ------------------------------------------------------------------------------------
  */
 
-/* What e assigns to the local, NULL: nothing. */
+/* The value that e assigns to the local; NULL: it does not. */
 static ft_expr assigned(const ft_cssa *c, uint32_t e, uint32_t local)
 {
     const ft_action *action = ft_trace_action(c->problem->trace, e);
     for (uint32_t i = 0; action && i < action->n_assignments; i++)
-        if (action->assignments[i].target == FT_SYM_LOCAL(local))
-            return c->values.data[c->assigned[e] + i];
+        if (action->assignments[i].target == FT_SYM_LOCAL(local)) return value_at(c, e, i);
     return NULL;
 }
 
@@ -171,9 +184,8 @@ static ft_expr choose(ft_cssa *c, ft_sort sort, ft_lit literal, ft_expr a, ft_ex
     return value;
 }
 
-/* The value of a local just before e: behind arms, what the phi-function of their end-ifs says
- * (Wang et al. §8). Back to the last assignment that is certain; those in arms on the way count
- * where they run. */
+/* The value of a local just before e; behind arms it is the phi-function of their end-ifs (Wang et
+ * al. §8): the last assignment that is certain, and those in arms after it where they run. */
 static ft_expr value_of_local(ft_cssa *c, uint32_t e, uint32_t local)
 {
     typedef struct definition {
@@ -215,10 +227,12 @@ static ft_expr resolve(void *context, ft_symbol symbol)
     if (FT_SYM_IS_LOCAL(symbol)) return value_of_local(p->c, p->e, FT_SYM_INDEX(symbol));
     if (p->reads) return p->reads->shared(p->reads->context, symbol);
     uint32_t i = ft_run_find_access(p->c->problem->trace, p->e, symbol, false);
+    assert(i != UINT32_MAX); /* a symbol of the action is one of its reads */
     return ft_cssa_read(p->c, p->e, i);
 }
 
-/* A compare-and-swap finds what it found in the run. The model sees to a member's own read. */
+/* A compare-and-swap finds the value that it found in the run. For a member's own read the model
+ * requires that anyway. */
 static ft_expr found_again(place *p)
 {
     ft_cssa *c = p->c;
@@ -260,6 +274,7 @@ ft_expr ft_cssa_enabled(ft_cssa *c, uint32_t e)
 ft_lit ft_cssa_branch(ft_cssa *c, uint32_t e, ft_lit *taken)
 {
     const ft_trace *trace = c->problem->trace;
+    FT_REQUIRE(taken && c->taken && trace->kind[e] == FT_EVENT_IF);
     place p = {.c = c, .e = e};
     ft_expr condition = ft_session_term(c->session, trace->terms, ft_trace_action(trace, e)->guard,
                                         resolve, &p, NULL);
@@ -304,7 +319,7 @@ ft_expr ft_cssa_false_with(ft_cssa *c, uint32_t e, ft_term term, const ft_reads 
     return ft_session_and(c->session, both, 2);
 }
 
-/* A fresh unknown, out of what is known to be possible. */
+/* A fresh unknown, limited to the values that the read can have. */
 static ft_expr unknown_read(ft_cssa *c, uint32_t e, uint32_t i, ft_sort sort)
 {
     const ft_domains *domains = c->problem->domains;
@@ -336,18 +351,20 @@ static void define_event(ft_cssa *c, uint32_t e)
     for (uint32_t i = 0; i < action->n_assignments; i++) {
         ft_expr value = ft_session_term(c->session, trace->terms, action->assignments[i].term,
                                         resolve, &p, NULL);
+        assert(value);
         ft_vec_push(&c->values, value);
     }
 }
 
 ft_cssa *ft_cssa_new(const ft_problem *problem, ft_session *session, const uint8_t *cone)
 {
+    FT_REQUIRE(problem && session);
     ft_cssa *c = ft_calloc(1, sizeof *c);
     size_t n = problem->trace->n_events;
     c->problem = problem;
     c->session = session;
-    c->action_of = ft_calloc(n, sizeof *c->action_of);
-    c->assigned = ft_calloc(n, sizeof *c->assigned);
+    c->action_of = memset(ft_alloc((n + 1) * sizeof *c->action_of), 0xff, n * sizeof *c->action_of);
+    c->assigned = memset(ft_alloc((n + 1) * sizeof *c->assigned), 0xff, n * sizeof *c->assigned);
     define_paths(c);
     if (!ft_run_symbolic(problem->run)) return c;
     const ft_order *order = problem->order;

@@ -1,7 +1,7 @@
 /* Deciding claims by encodings. A decider is opened for a set of events (the cone) and answers
  * claims over it; the answer SAT comes with a schedule that the independent checker must still
  * confirm. Two implementations: the default partial-order encoding, and the literal encoding of
- * Wang et al. §4 as the yardstick.
+ * Wang et al. §4, which tests compare it with.
  *
  * Imports: causality, problem, solve, solve/cdcl, values, common/base. */
 #ifndef FT_ENCODE_DECIDE_H
@@ -17,20 +17,20 @@ typedef struct ft_decide_stats {
     double encode_ms, solve_ms;
     bool decided_by[FT_DECIDERS]; /* what gave an answer other than UNKNOWN */
     bool delayed;                 /* found without a solver (witness/delay.h) */
-    /* The solver that the problem names was not told everything: UNSAT holds all the same, SAT is a
-     * guess. Of the last call. */
+    /* The solver that the problem names left out constraints: UNSAT still holds, SAT is a guess. Of
+     * the last call. */
     bool beyond;
-    bool too_large;  /* the claim was not encoded, and no more time would help. Of the last call */
+    bool too_large;  /* the claim was not encoded; more time would not help. Of the last call */
     bool lifted;     /* UNSAT holds without the question's bound as well. Of the last call */
     uint32_t sliced; /* events in a claim's cone, or behind the cut that decided it: the most */
     uint32_t events; /* events encoded: the most */
 } ft_decide_stats;
 
-/* What is asked of a claim. */
+/* A question about a claim: can some schedule reach it? */
 typedef struct ft_question {
     const ft_claim *claim;
-    /* Own reads of the claim's final events, and the reads of terms of members, take known values
-     * only: what is left out then may be reached all the same. */
+    /* Reads of the claim's final events and of members' terms take known values only: a schedule
+     * that needs another value is not found then. */
     bool avoid_unknown;
     uint32_t bound;  /* context switches that it may have (ft_witness_switches), or FT_NO_BOUND */
     double deadline; /* in ft_now_ms, 0: none */
@@ -44,14 +44,14 @@ typedef struct ft_decider ft_decider;
 ft_decider *ft_decider_new(const ft_problem *problem, const uint8_t *cone);
 void ft_decider_free(ft_decider *decider); /* accepts NULL */
 
-/* SAT: witness filled (steps on the heap), within the bound. UNSAT: there is none; stats->lifted
- * says whether there is none without the bound either. UNKNOWN: the deadline passed, or the claim
+/* SAT: witness filled (steps on the heap), within the bound. UNSAT: there is no such schedule;
+ * stats->lifted: there is none without the bound either. UNKNOWN: the deadline passed, or the claim
  * is too large to be encoded. stats is added to. */
 ft_answer ft_decider_decide(ft_decider *decider, const ft_question *question, ft_witness *witness,
                             ft_decide_stats *stats);
 
-/* The same question to the literal encoding: everything encoded anew for each claim. With a bound,
- * and for the claim STUCK, the default encoding answers. */
+/* The same question, decided by the literal encoding, which is built anew for each claim. With a
+ * bound, and for the claim STUCK, the default encoding answers. */
 ft_answer ft_literal_decide(const ft_problem *problem, const ft_question *question,
                             ft_witness *witness, ft_decide_stats *stats);
 

@@ -1,10 +1,11 @@
-/* From a model to a schedule. The model says who is a member, where reads read from and which
- * tokens waits take; the order is rebuilt here: only the order that some constraint asks for is
- * taken from the model, everything else stays as observed. What the schedule then breaks becomes a
- * lemma, and the solver is asked again. */
+/* From a model to a schedule. The model has the members, the sources of reads and the tokens of
+ * waits. The order is rebuilt here: only order that a constraint needs is taken from the model, and
+ * everything else stays as observed. A constraint that the schedule breaks becomes a lemma, and the
+ * solver is asked again. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "encode/partial.h"
 #include "problem/faults.h"
 
@@ -17,8 +18,8 @@ typedef FT_VEC(uint32_t) open_sections;
 
 struct ft_schedule {
     uint8_t *executed;  /* per event */
-    uint8_t *reached;   /* per event; what is passed over has a place until the order is found, so
-                           that program order goes through it */
+    uint8_t *reached;   /* per event; events that are passed over have a place until the order is
+                           found, so that program order leads through them */
     uint32_t *incoming; /* per event: first edge, UINT32_MAX */
     uint32_t *waiting;  /* per event: executed predecessors not yet placed */
     uint32_t *place;    /* per event: index in order */
@@ -98,7 +99,7 @@ static void add_edge(ft_decider *d, uint32_t a, uint32_t b)
     struct ft_schedule *s = d->schedule;
     if (a == b || !s->executed[a] || !s->executed[b]) return;
     ft_lit literal = ft_partial_before(d, a, b);
-    if (literal == FT_LIT_TRUE) return; /* the hard order's own edges see to it */
+    if (literal == FT_LIT_TRUE) return; /* the graph has the hard order's edges anyway */
     ft_vec_push(&s->edges, (edge){a, s->incoming[b], literal});
     s->incoming[b] = (uint32_t)s->edges.len - 1;
 }
@@ -110,7 +111,7 @@ static void add_read_edges(ft_decider *d, ft_query *query)
         read->chosen = UINT32_MAX;
         if (!d->schedule->executed[read->event] || read->event == query->extra) continue;
         read->chosen = choose(d, d->sources.data, read->first, read->count);
-        if (read->chosen == UINT32_MAX) continue;
+        assert(read->chosen != UINT32_MAX); /* a member's read has a source */
         uint32_t w = d->sources.data[read->chosen].write;
         if (w != FT_NO_EVENT) add_edge(d, w, read->event);
     }
@@ -140,8 +141,8 @@ static bool is_static(const ft_decider *d, uint32_t a, uint32_t b)
     return ft_order_before(d->problem->order, a, b);
 }
 
-/* For each lemma whose premises hold, the edge of one alternative that the model made true: a
- * static one if there is, else one that agrees with the observed order, else any. */
+/* For each lemma whose premises hold, adds the edge of one alternative that is true in the model:
+ * preferably a static one, then one that agrees with the observed order. */
 static void add_lemma_edges(ft_decider *d)
 {
     for (size_t i = 0; i < d->lemmas.len; i++) {
@@ -177,6 +178,7 @@ static void heap_push(struct ft_schedule *s, uint32_t e)
 
 static uint32_t heap_pop(struct ft_schedule *s)
 {
+    assert(s->heap.len > 0);
     uint32_t top = s->heap.data[0], e = s->heap.data[--s->heap.len];
     size_t at = 0, child;
     while ((child = 2 * at + 1) < s->heap.len) {
@@ -186,6 +188,7 @@ static uint32_t heap_pop(struct ft_schedule *s)
         at = child;
     }
     if (s->heap.len) s->heap.data[at] = e;
+    assert(!s->heap.len || s->heap.data[0] > top);
     return top;
 }
 
@@ -263,8 +266,11 @@ static bool sort_topologically(ft_decider *d)
         s->place[e] = (uint32_t)s->order.len;
         s->waiting[e] = UINT32_MAX; /* placed */
         ft_vec_push(&s->order, e);
-        for (uint32_t i = s->outgoing[e]; i < s->outgoing[e + 1]; i++)
-            if (--s->waiting[s->targets.data[i]] == 0) heap_push(s, s->targets.data[i]);
+        for (uint32_t i = s->outgoing[e]; i < s->outgoing[e + 1]; i++) {
+            uint32_t to = s->targets.data[i];
+            assert(s->waiting[to] > 0 && s->waiting[to] != UINT32_MAX);
+            if (--s->waiting[to] == 0) heap_push(s, to);
+        }
     }
     if (s->order.len != reached) return false;
     if (s->reached != s->executed) drop_passed(s);
@@ -277,7 +283,7 @@ static int by_key(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* A bounded query's model gives the order outright: a segment's events are of one thread. */
+/* The model of a bounded query has the whole order: the events of a segment are of one thread. */
 static void sort_by_segments(ft_decider *d)
 {
     struct ft_schedule *s = d->schedule;
@@ -306,7 +312,7 @@ static void pick_unplaced(void *context, uint32_t a, uint32_t b, ft_lit literal)
     cycle_step *step = context;
     (void)b;
     if (step->s->waiting[a] == UINT32_MAX) return;
-    /* Hard edges first: they cost the lemma nothing. */
+    /* Hard edges first: they add no literal to the lemma. */
     if (step->from != FT_NO_EVENT && literal != FT_LIT_TRUE) return;
     step->from = a;
     step->literal = literal;
@@ -329,6 +335,7 @@ static void cut_cycle(ft_decider *d, uint32_t start)
     while (s->mark[e] != stamp) {
         s->mark[e] = stamp;
         e = step_back(d, e).from;
+        assert(e != FT_NO_EVENT);
     }
     uint32_t head = e;
     do {
@@ -375,12 +382,13 @@ static ft_lemma between(const ft_decider *d, const ft_query *query, const ft_sou
     return lemma;
 }
 
-/* Adds the lemma for each executed write of the variable between the source and the reader. */
+/* Adds a lemma for each executed write of the variable between the source and the reader. */
 static uint32_t separate(ft_decider *d, const ft_query *query, const ft_source *chosen,
                          uint32_t reader, uint32_t variable)
 {
     const struct ft_schedule *s = d->schedule;
     uint32_t added = 0, w = chosen->write;
+    assert(w == FT_NO_EVENT || s->executed[w]);
     uint32_t from = w == FT_NO_EVENT ? 0 : s->place[w] + 1;
     uint32_t until = reader == FT_NO_EVENT ? (uint32_t)s->order.len : s->place[reader];
     for (uint32_t i = d->writer_first[variable]; i < d->writer_first[variable + 1]; i++) {
@@ -477,8 +485,33 @@ static uint32_t repair(ft_decider *d, const ft_query *query)
     return added + repair_final_reads(d, query);
 }
 
+/* The order has each executed event once, a thread's in program order, after its hard sources, and
+ * agrees with every edge that a constraint asked for. */
+static bool order_is_linear(const ft_decider *d)
+{
+    const struct ft_schedule *s = d->schedule;
+    size_t executed = 0;
+    for (uint32_t e = 0; e < d->problem->trace->n_events; e++) {
+        const uint32_t *sources;
+        if (!s->executed[e]) continue;
+        executed++;
+        if (s->place[e] >= s->order.len || s->order.data[s->place[e]] != e) return false;
+        uint32_t previous = ft_order_previous(d->problem->order, e);
+        while (previous != FT_NO_EVENT && !s->executed[previous])
+            previous = ft_order_previous(d->problem->order, previous);
+        if (previous != FT_NO_EVENT && s->place[previous] >= s->place[e]) return false;
+        uint32_t count = ft_order_hard_sources(d->problem->order, e, &sources);
+        for (uint32_t i = 0; i < count; i++)
+            if (s->executed[sources[i]] && s->place[sources[i]] >= s->place[e]) return false;
+        for (uint32_t i = s->incoming[e]; i != UINT32_MAX; i = s->edges.data[i].next)
+            if (s->place[s->edges.data[i].from] >= s->place[e]) return false;
+    }
+    return executed == s->order.len;
+}
+
 ft_linear ft_linearise(ft_decider *d, ft_query *query, const uint32_t **order, uint32_t *count)
 {
+    FT_REQUIRE(query && order && count);
     struct ft_schedule *s = d->schedule;
     s->edges.len = 0;
     read_members(d, query);
@@ -490,6 +523,7 @@ ft_linear ft_linearise(ft_decider *d, ft_query *query, const uint32_t **order, u
         cut_cycles(d);
         return FT_LINEAR_REFINED;
     }
+    FT_CHECK(order_is_linear(d));
     if (repair(d, query) > 0) return FT_LINEAR_REFINED;
     *order = s->order.data;
     *count = (uint32_t)s->order.len;

@@ -10,15 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "encode/literal.h"
 
 ft_expr ft_literal_before(ft_literal *l, uint32_t a, uint32_t b)
 {
+    FT_REQUIRE(a != b);
     return ft_session_less(l->s, l->time[a], l->time[b]);
 }
 
 ft_expr ft_literal_member(ft_literal *l, uint32_t e)
 {
+    FT_REQUIRE(e < l->p->trace->n_events);
     return ft_session_less(l->s, l->time[e], l->violation);
 }
 
@@ -78,7 +81,7 @@ static ft_expr not_between(ft_literal *l, const ft_literal_write *other,
     return ft_session_or(l->s, ways, n);
 }
 
-/* Is what w writes known, or computed? */
+/* Is the value that w writes known, or computed? */
 static bool is_known(const ft_literal *l, uint32_t w, uint32_t variable)
 {
     if (w == l->extra && w != FT_NO_EVENT)
@@ -86,8 +89,7 @@ static bool is_known(const ft_literal *l, uint32_t w, uint32_t variable)
     return ft_problem_value_known(l->p, w, variable);
 }
 
-/* What nobody knows is what is asked for, unless the departing rmw finds what it found in the run.
- */
+/* An unknown value is the one expected, unless the departing rmw finds the value of the run. */
 static ft_expr found_of_extra(ft_literal *l, const ft_literal_write *extra)
 {
     if (!l->extra_again) return l->found;
@@ -144,6 +146,7 @@ static bool is_parameter(ft_literal *l, const ft_literal_cell *c, size_t i, uint
 static ft_expr pi(ft_literal *l, uint32_t cell_id, uint32_t reader, uint32_t access, ft_expr value,
                   ft_expr initial, bool free_only, bool avoid_extra)
 {
+    assert(cell_id < l->n_cells);
     ft_literal_cell *c = &l->cells[cell_id];
     ft_expr read_time = reader == FT_NO_EVENT ? l->violation : l->time[reader];
     FT_VEC(ft_expr) ways = {0};
@@ -194,6 +197,7 @@ ft_expr ft_literal_enabled(ft_literal *l, uint32_t e, ft_literal_place *at)
 
 static void add_write(ft_literal *l, uint32_t cell_id, uint32_t e, ft_expr value, bool free_after)
 {
+    assert(cell_id < l->n_cells && (value || cell_id >= l->n_shared));
     ft_vec_push(&l->cells[cell_id], (ft_literal_write){e, value, free_after});
 }
 
@@ -227,7 +231,7 @@ static void collect_writes(ft_literal *l)
     }
 }
 
-/* The time at which e looks at the state: its own, or that of the violation. */
+/* The time at which e reads the state: its own, or that of the violation. */
 static ft_expr look(const ft_literal *l, uint32_t e, bool final)
 {
     return final ? l->violation : l->time[e];
@@ -259,7 +263,7 @@ static ft_expr not_before(ft_literal *l, uint32_t e, ft_expr time)
     return ft_session_or(l->s, either, path ? 2 : 1);
 }
 
-/* It has begun at that time and is not over. */
+/* The section has begun at that time and is not over. */
 static ft_expr section_open(ft_literal *l, const ft_section *section, ft_expr time)
 {
     const ft_section *all = l->p->order->sections.data;
@@ -306,7 +310,7 @@ ft_expr ft_literal_any(ft_literal *l, const ft_expr *alternatives, size_t count)
     return count ? ft_session_or(l->s, alternatives, (uint32_t)count) : ft_session_not(l->s, NULL);
 }
 
-/* What a failed attempt needs: a section that makes it fail is open. NULL: its own is. */
+/* The condition for a failed attempt: a section that makes it fail is open. NULL: its own is. */
 static ft_expr held_lock(ft_literal *l, uint32_t e, bool final)
 {
     const ft_trace *trace = l->p->trace;
@@ -327,7 +331,7 @@ static ft_expr held_lock(ft_literal *l, uint32_t e, bool final)
     return result;
 }
 
-/* What a cond-wake needs: a signal of its own or a broadcast since its cond-wait. */
+/* The condition for a cond-wake: a signal of its own or a broadcast since its cond-wait. */
 static ft_expr woken(ft_literal *l, uint32_t e)
 {
     const ft_order_sync *sync = &l->p->order->sync;
@@ -377,7 +381,7 @@ static void constrain_ways(ft_literal *l, uint32_t e)
     if (needed) ft_literal_assert(l, ft_literal_implied(l, ft_literal_executed(l, e), needed));
 }
 
-/* Each signal wakes one at most. */
+/* Each signal wakes at most one waiter. */
 static void limit_signals(ft_literal *l)
 {
     const ft_order_sync *sync = &l->p->order->sync;
@@ -471,7 +475,7 @@ static void constrain_reads(ft_literal *l, uint32_t e)
 
 /* ---- life ---- */
 
-/* What an rmw writes is known where it finds what it found in the run. */
+/* An rmw writes the value of the run where it finds the value of the run. */
 static void find_again(ft_literal *l, ft_literal_place *departing)
 {
     const ft_trace *trace = l->p->trace;
@@ -500,7 +504,7 @@ static ft_expr as_in_run(ft_literal *l, ft_expr condition)
     return ft_literal_implied(l, condition, known);
 }
 
-/* What the departing event writes is what its terms say of the state it reads. */
+/* The departing event writes what its terms compute from the state that it reads. */
 static void define_departing(ft_literal *l, ft_literal_place *departing)
 {
     if (l->extra == FT_NO_EVENT) return;
@@ -565,6 +569,20 @@ static int by_time(const void *left, const void *right)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
+static bool steps_keep_program_order(const ft_literal *l, const ft_witness *witness)
+{
+    const ft_order *order = l->p->order;
+    uint32_t *next = ft_calloc((size_t)order->n_threads + 1, sizeof *next);
+    bool kept = true;
+    for (uint32_t i = 0; i < witness->n_steps && kept; i++) {
+        uint32_t e = witness->steps[i], t = l->p->trace->thread[e];
+        kept = order->position[e] >= next[t];
+        next[t] = order->position[e] + 1;
+    }
+    free(next);
+    return kept;
+}
+
 static void read_schedule(ft_literal *l, const ft_claim *claim, ft_witness *witness)
 {
     int64_t end = ft_session_integer(l->s, l->violation);
@@ -582,6 +600,7 @@ static void read_schedule(ft_literal *l, const ft_claim *claim, ft_witness *witn
                             .n_steps = (uint32_t)steps.len,
                             .steps = ft_alloc((steps.len + 1) * sizeof *witness->steps)};
     for (size_t i = 0; i < steps.len; i++) witness->steps[i] = steps.data[i].event;
+    FT_CHECK(steps_keep_program_order(l, witness));
     ft_vec_release(&steps);
 }
 
@@ -629,7 +648,7 @@ static ft_answer ask(const ft_problem *p, const ft_question *question, bool depa
     return answer;
 }
 
-/* Context bounds and the claim STUCK have no literal encoding: the default one answers. */
+/* Context bounds and the claim STUCK have no literal encoding: the default encoding answers. */
 static ft_answer hand_on(const ft_problem *p, const ft_question *question, ft_witness *witness,
                          ft_decide_stats *stats)
 {
@@ -642,6 +661,7 @@ static ft_answer hand_on(const ft_problem *p, const ft_question *question, ft_wi
 ft_answer ft_literal_decide(const ft_problem *p, const ft_question *question, ft_witness *witness,
                             ft_decide_stats *stats)
 {
+    FT_REQUIRE(p && question && question->claim && witness && stats);
     ft_claim_kind kind = question->claim->kind;
     if (question->bound != FT_NO_BOUND || kind == FT_CLAIM_STUCK)
         return hand_on(p, question, witness, stats);

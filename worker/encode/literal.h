@@ -29,7 +29,7 @@ typedef struct ft_literal {
     uint32_t extra;       /* executed, exempt from the model; FT_NO_EVENT */
     ft_expr extra_writes; /* NULL: true */
     ft_expr extra_again;  /* it is an rmw, and finds what it found in the run; NULL: never */
-    ft_expr found;        /* while a place is asked for its state */
+    ft_expr found;        /* set while a place's state is encoded */
     bool avoid_unknown;   /* reads that the model does not bind take known values only */
     ft_expr *count;       /* per event: value of its semaphore after it */
     FT_VEC(ft_literal_match) matches;
@@ -39,7 +39,7 @@ typedef struct ft_literal {
 typedef struct ft_literal_place {
     ft_literal *l;
     uint32_t reader; /* the departing event, or FT_NO_EVENT: the final state */
-    ft_expr found;   /* a compare-and-swap's: what nobody knows is what it asks for */
+    ft_expr found;   /* of a compare-and-swap: unknown values equal what it expects */
     ft_map done;
     FT_VEC(ft_expr) values;
 } ft_literal_place;
@@ -55,8 +55,8 @@ ft_expr ft_literal_any(ft_literal *l, const ft_expr *alternatives, size_t count)
 ft_expr ft_literal_state_value(void *place, uint32_t variable);
 /* ft_cssa_enabled_with at a place. */
 ft_expr ft_literal_enabled(ft_literal *l, uint32_t e, ft_literal_place *at);
-/* What e needs of its lock, and of signals or holders (NULL: nothing); in the final state, or at
- * its own time. */
+/* The conditions for e: on its lock, and on signals or holders (NULL: none); in the final state, or
+ * at its own time. */
 ft_expr ft_literal_free_lock(ft_literal *l, uint32_t e, bool final);
 ft_expr ft_literal_ways(ft_literal *l, uint32_t e, bool final);
 /* The semaphore of the wait e has a unit left in the final state. */

@@ -1,8 +1,10 @@
 /* Phi_PRP: the claims in the literal encoding (Wang et al. §4.2, §5). */
+#include "base/contract.h"
 #include "encode/literal.h"
 
 static void next(ft_literal *l, uint32_t e)
 {
+    FT_REQUIRE(e < l->p->trace->n_events);
     const ft_order *order = l->p->order;
     uint32_t previous = ft_order_previous(order, e), thread = l->p->trace->thread[e];
     if (previous != FT_NO_EVENT)
@@ -54,6 +56,7 @@ static void claim_atomicity(ft_literal *l, const ft_claim *claim, ft_literal_pla
                             ft_literal_place *departing)
 {
     uint32_t remote = claim->events[1];
+    assert(l->extra == FT_NO_EVENT || l->extra == remote);
     ft_expr needs;
     if (l->extra == FT_NO_EVENT) {
         ft_literal_assert(l, ft_literal_executed(l, remote));
@@ -94,7 +97,7 @@ static void executable(ft_literal *l, uint32_t e, ft_literal_place *end)
 static void claim_false(ft_literal *l, uint32_t e, ft_term term, ft_literal_place *end)
 {
     next(l, e);
-    if (l->p->model == FT_MODEL_CONTROL) { /* whatever is not true of itself may fail */
+    if (l->p->model == FT_MODEL_CONTROL) { /* a term that is not always true may be false */
         if (ft_problem_is_true(l->p, term)) ft_literal_assert(l, ft_session_not(l->s, NULL));
         return;
     }

@@ -3,11 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "problem/faults.h"
 #include "values/chain.h"
 
 bool ft_partial_in(const ft_decider *d, uint32_t e)
 {
+    FT_REQUIRE(e < d->problem->trace->n_events);
     return !d->cone || d->cone[e];
 }
 
@@ -35,6 +37,7 @@ ft_lit ft_partial_gate(ft_decider *d, uint32_t a, uint32_t b)
     uint64_t *slot = ft_map_slot(&d->gates, (uint64_t)a << 32 | b, 0, &inserted);
     if (!inserted) return (ft_lit)*slot;
     ft_lit gate = ft_session_variable(d->session);
+    assert(gate > FT_LIT_TRUE); /* the map's value is not negative */
     *slot = (uint64_t)gate;
     ft_partial_implies(d, gate, before);
     ft_vec_push(&d->asked, (ft_asked){gate, a, b});
@@ -43,6 +46,7 @@ ft_lit ft_partial_gate(ft_decider *d, uint32_t a, uint32_t b)
 
 ft_lit ft_partial_before(ft_decider *d, uint32_t a, uint32_t b)
 {
+    FT_REQUIRE(a != b && a < d->problem->trace->n_events && b < d->problem->trace->n_events);
     if (ft_order_before(d->problem->order, a, b)) return FT_LIT_TRUE;
     if (ft_order_before(d->problem->order, b, a)) return FT_LIT_FALSE;
     uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
@@ -57,6 +61,7 @@ ft_lit ft_partial_before(ft_decider *d, uint32_t a, uint32_t b)
         return a < b ? -atom.reversed : atom.reversed;
     }
     ft_lit reversed = (ft_lit)*slot;
+    assert(reversed > FT_LIT_TRUE);
     return a < b ? -reversed : reversed;
 }
 
@@ -64,6 +69,7 @@ bool ft_partial_lemma(ft_decider *d, const ft_lemma *lemma)
 {
     ft_lit clause[5];
     uint32_t count = 0;
+    FT_REQUIRE(lemma->n_premises <= 3 && lemma->n_alternatives <= 2);
     for (uint32_t i = 0; i < lemma->n_premises; i++) clause[count++] = -lemma->premise[i];
     for (uint32_t i = 0; i < lemma->n_alternatives; i++) {
         ft_lit gate = lemma->alternative[i].gate;
@@ -82,6 +88,7 @@ bool ft_partial_lemma(ft_decider *d, const ft_lemma *lemma)
 ft_lemma ft_partial_between(const ft_decider *d, ft_lit from, uint32_t write, uint32_t reader,
                             uint32_t other)
 {
+    FT_REQUIRE(from != 0 && other != write && other != reader);
     ft_lemma lemma = {.premise = {from, d->member[other]}, .n_premises = 2};
     if (write != FT_NO_EVENT) {
         lemma.alternative[lemma.n_alternatives].a = other;
@@ -97,6 +104,7 @@ ft_lemma ft_partial_between(const ft_decider *d, ft_lit from, uint32_t write, ui
 ft_lit ft_partial_closed(ft_decider *d, const ft_section *section, uint32_t event)
 {
     const ft_section *all = d->problem->order->sections.data;
+    FT_REQUIRE(section);
     FT_VEC(ft_lit) choice = {0};
     ft_lit closed = ft_session_variable(d->session);
     ft_vec_push(&choice, -closed);
@@ -112,7 +120,7 @@ ft_lit ft_partial_closed(ft_decider *d, const ft_section *section, uint32_t even
     return closed;
 }
 
-/* A new literal that implies: the section is closed, and before the other one's acquire. */
+/* A literal that implies that the section is closed, and before the other one's acquire. */
 static ft_lit closed_before(ft_decider *d, const ft_section *section, uint32_t acquire)
 {
     uint32_t release = section->release;
@@ -125,11 +133,18 @@ static ft_lit closed_before(ft_decider *d, const ft_section *section, uint32_t a
     return gate;
 }
 
+static bool is_closed_after_acquire(const ft_decider *d, const ft_section *s)
+{
+    return s->release == FT_NO_EVENT || ft_order_before(d->problem->order, s->acquire, s->release);
+}
+
 bool ft_partial_keep_apart(ft_decider *d, uint32_t one, uint32_t other)
 {
     uint32_t low = one < other ? one : other, high = one < other ? other : one;
     const ft_section *a = &d->problem->order->sections.data[low];
     const ft_section *b = &d->problem->order->sections.data[high];
+    FT_REQUIRE(one != other && a->lock == b->lock);
+    assert(is_closed_after_acquire(d, a) && is_closed_after_acquire(d, b));
     if (ft_fault_is(FT_FAULT_NO_RW) && (a->shared || b->shared)) return false;
     uint64_t key = (uint64_t)1 << 63 | (uint64_t)low << 32 | high;
     bool inserted;
@@ -166,7 +181,8 @@ static void encode_static_order(ft_decider *d)
 /* ---- membership --------------------------------------------------------------------------------
  */
 
-/* In an arm: executed on its way if its path holds, else passed over as soon as it comes up. */
+/* An event in an arm is executed if its path holds, and otherwise passed over as soon as it is next
+ * in its thread. */
 static ft_lit executed_on(ft_decider *d, uint32_t e, uint32_t previous, ft_lit path)
 {
     bool runs = ft_fault_is(FT_FAULT_PASSED_RUNS) && path != FT_LIT_FALSE;
@@ -189,6 +205,7 @@ static void encode_membership(ft_decider *d)
         if (!ft_partial_in(d, e)) continue;
         d->events++;
         uint32_t previous = ft_order_previous(order, e);
+        assert(previous == FT_NO_EVENT || d->reached[previous] > FT_LIT_TRUE);
         d->reached[e] = ft_session_variable(d->session);
         if (previous != FT_NO_EVENT) implies(d, d->reached[e], d->reached[previous]);
         d->member[e] = executed_on(d, e, previous, ft_cssa_path(d->cssa, e));
@@ -207,7 +224,10 @@ static void encode_hard_order(ft_decider *d)
         const uint32_t *sources;
         uint32_t count = ft_order_hard_sources(d->problem->order, e, &sources);
         const ft_lit *past = ft_fault_is(FT_FAULT_PASSED_BLOCKS) ? d->member : d->reached;
-        for (uint32_t i = 0; i < count; i++) implies(d, d->member[e], past[sources[i]]);
+        for (uint32_t i = 0; i < count; i++) {
+            assert(ft_partial_in(d, sources[i])); /* the cone is closed */
+            implies(d, d->member[e], past[sources[i]]);
+        }
     }
 }
 
@@ -239,8 +259,8 @@ static void index_writers(ft_decider *d)
     ft_vec_release(&pairs);
 }
 
-/* The last write of the variable in each thread that the hard order puts before e, and that is
- * there whenever e is: what is before one of these is overwritten in between. */
+/* For each thread, the last write of the variable that the hard order puts before e and that is
+ * executed whenever e is: an earlier write is overwritten in between. */
 static void last_writes(const ft_decider *d, uint32_t e, uint32_t variable, uint32_t *last)
 {
     const ft_order *order = d->problem->order;
@@ -296,6 +316,7 @@ static void find_sources(ft_decider *d, ft_read *read, uint32_t *last)
             ft_vec_push(&d->sources, (ft_source){w, 0});
     }
     read->count = (uint32_t)d->sources.len - read->first;
+    assert(read->count <= d->writer_first[v + 1] - d->writer_first[v] + 1);
 }
 
 static ft_expr source_value(ft_decider *d, uint32_t w, uint32_t variable)
@@ -304,7 +325,7 @@ static ft_expr source_value(ft_decider *d, uint32_t w, uint32_t variable)
                             : ft_cssa_write(d->cssa, w, variable);
 }
 
-/* Values are compared under ctp, where an end of the pair is symbolic. */
+/* Values are compared under ctp, where the read or the write is symbolic. */
 static void encode_value(ft_decider *d, const ft_read *read, const ft_source *source)
 {
     const ft_problem *p = d->problem;
@@ -338,7 +359,7 @@ static void encode_chain(ft_decider *d, const ft_read *read)
     ft_session_imply(d->session, d->member[e], same);
 }
 
-/* Where values are computed, those of the trace are known but for initial ones. */
+/* Where values are computed, only initial values can be unknown. */
 static void avoid_unknown(ft_decider *d, const ft_read *read, const ft_source *source)
 {
     const ft_problem *p = d->problem;
@@ -357,6 +378,7 @@ static void encode_read(ft_decider *d, ft_read *read, uint32_t *last)
     ft_vec_push(&choice, -member);
     for (uint32_t i = 0; i < read->count; i++) {
         ft_source *source = &d->sources.data[read->first + i];
+        assert(source->write != read->event && source->from == 0);
         source->from = read->count == 1 ? member : ft_session_variable(d->session);
         ft_vec_push(&choice, source->from);
         if (source->write != FT_NO_EVENT) {
@@ -478,6 +500,7 @@ static void encode_wait(ft_decider *d, uint32_t wait)
 {
     const ft_trace *trace = d->problem->trace;
     uint32_t semaphore = trace->object[wait];
+    FT_REQUIRE(trace->kind[wait] == FT_EVENT_WAIT);
     FT_VEC(ft_lit) choice = {0};
     ft_vec_push(&choice, -d->member[wait]);
     if (trace->semaphore_initial[semaphore] > 0) {
@@ -541,8 +564,51 @@ void ft_partial_late_wait(ft_decider *d, uint32_t wait)
 /* ---- life --------------------------------------------------------------------------------------
  */
 
+/* The cone has what comes before its events in their threads, their hard sources, and the releases
+ * of their sections. */
+static bool cone_is_closed(const ft_problem *problem, const uint8_t *cone)
+{
+    const ft_order *order = problem->order;
+    for (uint32_t e = 0; cone && e < problem->trace->n_events; e++) {
+        const uint32_t *sources;
+        uint32_t previous = ft_order_previous(order, e);
+        if (!cone[e]) continue;
+        if (previous != FT_NO_EVENT && !cone[previous]) return false;
+        uint32_t count = ft_order_hard_sources(order, e, &sources);
+        for (uint32_t i = 0; i < count; i++)
+            if (!cone[sources[i]]) return false;
+    }
+    return true;
+}
+
+/* Literals are those of defined variables, slices lie within their arrays, atoms are ordered. */
+static bool base_is_sound(const ft_decider *d)
+{
+    const ft_trace *trace = d->problem->trace;
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        bool in = ft_partial_in(d, e);
+        if (in ? d->reached[e] <= FT_LIT_TRUE : d->reached[e] != FT_LIT_FALSE) return false;
+        if (!in && d->member[e] != FT_LIT_FALSE) return false;
+        if (d->read_first[e] > d->read_first[e + 1]) return false;
+    }
+    for (size_t i = 0; i < d->reads.len; i++) {
+        const ft_read *read = &d->reads.data[i];
+        if (read->first + read->count > d->sources.len) return false;
+        for (uint32_t k = read->first; k < read->first + read->count; k++)
+            if (d->sources.data[k].from == 0) return false;
+    }
+    for (size_t i = 0; i < d->atom_list.len; i++)
+        if (d->atom_list.data[i].a >= d->atom_list.data[i].b) return false;
+    for (size_t i = 0; i < d->tokens.len; i++)
+        if (trace->kind[d->tokens.data[i].wait] != FT_EVENT_WAIT || !d->tokens.data[i].match)
+            return false;
+    return d->read_first[trace->n_events] == d->reads.len;
+}
+
 ft_decider *ft_partial_open(const ft_problem *problem, const uint8_t *cone, ft_session_kind kind)
 {
+    FT_REQUIRE(problem && (unsigned)kind < FT_SESSION_KINDS);
+    FT_CHECK(cone_is_closed(problem, cone));
     ft_decider *d = ft_calloc(1, sizeof *d);
     size_t n = problem->trace->n_events;
     d->problem = problem;
@@ -566,6 +632,7 @@ ft_decider *ft_partial_open(const ft_problem *problem, const uint8_t *cone, ft_s
     d->base_beyond = ft_session_gave_up(d->session);
     d->name = kind == FT_SESSION_ORDER ? FT_DECIDED_BY_ORDER : FT_DECIDED_BY_Z3;
     d->schedule = ft_schedule_new(d);
+    FT_CHECK(base_is_sound(d));
     return d;
 }
 
@@ -577,6 +644,7 @@ ft_session_kind ft_partial_z3_kind(const ft_problem *problem)
 
 ft_decider *ft_decider_new(const ft_problem *problem, const uint8_t *cone)
 {
+    FT_REQUIRE(problem);
     ft_session_kind kind =
         problem->solver == FT_SOLVER_Z3 ? ft_partial_z3_kind(problem) : FT_SESSION_ORDER;
     ft_decider *d = ft_partial_open(problem, cone, kind);

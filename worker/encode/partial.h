@@ -1,15 +1,17 @@
 /* Internals of the partial-order encoding, shared by its three files: partial.c builds the base,
- * linearise.c turns a model into a schedule or into lemmas, claims.c asks the claims.
+ * linearise.c turns a model into a schedule or into lemmas, claims.c encodes claims.
  *
- * Variables: reached(e), its thread has come past e; member(e), it executed e on the way (the same
- * but in arms, Wang et al. §8: there it is passed over where its path does not hold); an order atom
- * per pair of events of different threads that the hard order leaves open (false: the observed
- * order); from(r, w) for each read and each write that it may read. Eager: what is reached is
- * closed under program order, what is passed over is reached with what is before it; membership is
- * closed (hard order, sources), each member read has a source, semaphore waits have distinct
- * tokens, members are enabled; the order is kept acyclic by the session. Lazy, added when a
- * schedule breaks them (where values are computed and they are few: beforehand): no other write
- * between a read and its source, sections of one lock apart. */
+ * Variables: reached(e), its thread is past e; member(e), it executed e (the same as reached except
+ * in arms, where an event whose path does not hold is passed over, Wang et al. §8); an order atom
+ * for each pair of events of different threads that the hard order leaves open (false: the observed
+ * order); from(r, w) for each read and each write that it may read.
+ *
+ * Eager constraints: reached events are closed under program order, and an event is passed over
+ * together with those before it; members are closed under hard order and sources; each read of a
+ * member has a source; waits for a semaphore have distinct tokens; members are enabled; the session
+ * keeps the order acyclic. Lazy constraints, added when a schedule breaks them (or at the start,
+ * where values are computed and these constraints are few): no other write between a read and its
+ * source, and sections of one lock do not overlap. */
 #ifndef FT_ENCODE_PARTIAL_H
 #define FT_ENCODE_PARTIAL_H
 
@@ -51,7 +53,7 @@ typedef struct ft_asked {
     uint32_t a, b;
 } ft_asked;
 
-/* The event happens only if one of its ways is true; cond-wakes and failed attempts (sync.c). */
+/* A cond-wake or failed attempt is executed only if one of its ways is true (sync.c). */
 typedef struct ft_way {
     uint32_t event;
     uint32_t by; /* the signal that wakes it, the acquire that makes it fail */
@@ -63,7 +65,7 @@ typedef struct ft_token { /* wait takes post's unit; post FT_NO_EVENT: an initia
     ft_lit match;
 } ft_token;
 
-/* What a claim adds for the time of its query. */
+/* A read that a claim adds for the time of its query. */
 typedef struct ft_ghost_read {
     uint32_t variable;
     uint32_t at; /* event at whose place it reads, FT_NO_EVENT: after all members */
@@ -85,7 +87,7 @@ typedef struct ft_query {
     bool avoid_unknown;
     bool bounded; /* to `bound` context switches */
     uint32_t bound;
-    uint32_t first_limit; /* place in assumptions of what makes the bound hold */
+    uint32_t first_limit; /* assumptions from here on are the bound */
 } ft_query;
 
 struct ft_decider {
@@ -93,7 +95,7 @@ struct ft_decider {
     uint8_t *cone; /* owned copy, NULL: all */
     ft_session *session;
     ft_cssa *cssa;
-    ft_lit avoid;    /* no member reads a value that nobody knows; FT_LIT_TRUE: none does */
+    ft_lit avoid;    /* no member reads an unknown value; FT_LIT_TRUE: none can */
     ft_lit *member;  /* per event; FT_LIT_FALSE outside the cone */
     ft_lit *reached; /* likewise; `member` itself where the trace has no branches */
     ft_map atoms;    /* earlier << 32 | later -> literal, true: reversed */
@@ -140,25 +142,26 @@ bool ft_partial_keep_apart(ft_decider *d, uint32_t section, uint32_t other);
 ft_lit ft_partial_closed(ft_decider *d, const ft_section *section, uint32_t event);
 
 void ft_partial_implies(ft_decider *d, ft_lit premise, ft_lit conclusion);
-/* A literal that implies a before b and has the schedule follow it, FT_LIT_FALSE where the hard
- * order is against it; nothing implies it. */
+/* A literal that implies a before b, and makes the schedule follow it; FT_LIT_FALSE where the hard
+ * order excludes it. No constraint implies the literal. */
 ft_lit ft_partial_gate(ft_decider *d, uint32_t a, uint32_t b);
-/* The semaphore wait's tokens, where it is none of the encoded events. */
+/* Encodes the tokens of a semaphore wait outside the cone. */
 void ft_partial_late_wait(ft_decider *d, uint32_t wait);
 
 /* sync.c: conditions and failed attempts. */
 void ft_partial_sync(ft_decider *d);
-/* Encodes the ways of an event that is none of the encoded ones. */
+/* Encodes the ways of an event outside the cone. */
 void ft_partial_late_ways(ft_decider *d, uint32_t e);
-/* Must e have a way? Not where its own thread's events or `wakeups` say that it happens. */
+/* Must e have a way? Not where its own thread's events or `wakeups` make it possible without one.
+ */
 bool ft_partial_has_ways(const ft_decider *d, uint32_t e);
 
 /* ---- a claim's query (claims.c) ---- */
 
 /* e is next in its thread after the last step. */
 void ft_query_next(ft_decider *d, ft_query *query, uint32_t e);
-/* bound.c: assumes that the schedule has no more than query->bound context switches; after all else
- * is assumed, and with query->extra. */
+/* bound.c: assumes that the schedule has at most query->bound context switches. Call it after every
+ * other assumption and once query->extra is known. */
 void ft_bound_assume(ft_decider *d, ft_query *query, const ft_claim *claim);
 bool ft_bound_in_core(const ft_decider *d, const ft_query *query); /* after UNSAT */
 /* The event's segment in the model of a bounded query: executed events in the order of their
@@ -166,7 +169,7 @@ bool ft_bound_in_core(const ft_decider *d, const ft_query *query); /* after UNSA
 uint32_t ft_bound_segment(const ft_decider *d, uint32_t e);
 void ft_bound_atom(ft_decider *d, const ft_atom *atom); /* a new atom */
 void ft_bound_free(ft_bound *bound);                    /* accepts NULL */
-/* causal.c: what the causality graph knows to hold for the claim (problem->causality). */
+/* causal.c: adds the order that the causality graph derives for the claim (problem->causality). */
 void ft_query_causality(ft_decider *d, ft_query *query, const ft_claim *claim, bool departing);
 /* stuck.c: STUCK of claim.h. */
 void ft_query_stuck(ft_decider *d, ft_query *query, uint32_t e);

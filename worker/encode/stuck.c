@@ -2,10 +2,11 @@
  * blocked (claim.h).
  *
  * Conditions need more here than in sync.c: a thread sleeps at its cond-wake only if no signal had
- * to wake it. Each cond-wait that is a member is woken at most once; a signal that woke nobody
- * found nobody waiting, and a broadcast woke all that it found. */
+ * to wake it. Each cond-wait that is a member is woken at most once; a signal wakes a waiter if
+ * there is one, and a broadcast wakes all waiters. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "encode/partial.h"
 #include "encode/units.h"
 
@@ -13,7 +14,7 @@ enum { PAIR_LIMIT = 300000 }; /* of units with waits, or of signals with cond-wa
 
 typedef FT_VEC(ft_lit) literals;
 
-/* A cond-wait and what ends it. */
+/* A cond-wait, its cond-wake and the signals that may end it. */
 typedef struct episode {
     uint32_t condition, wait;
     uint32_t wake;         /* a member or the claim's event; FT_NO_EVENT: none */
@@ -83,8 +84,8 @@ static void or_lock_taken(stuck *k, uint32_t e)
 
 /* ---- semaphores ---------------------------------------------------------------------------- */
 
-/* The unit of the post (FT_NO_EVENT: an initial one) is taken by a wait; by[i]: what the i-th wait
- * takes. */
+/* A wait takes the unit of the post (FT_NO_EVENT: an initial one); by[i]: the units that the i-th
+ * wait may take. */
 static void unit_is_taken(stuck *k, ft_lit empty, uint32_t post, const uint32_t *waits,
                           literals *by, size_t n_waits)
 {
@@ -101,7 +102,7 @@ static void unit_is_taken(stuck *k, ft_lit empty, uint32_t post, const uint32_t 
     ft_vec_release(&choice);
 }
 
-/* Its count is 0: every unit is taken by a wait of its own. */
+/* A literal that implies that the count is 0: a wait of its own takes every unit. */
 static ft_lit match_units(stuck *k, uint32_t semaphore)
 {
     const ft_trace *trace = k->trace;
@@ -143,6 +144,7 @@ static ft_lit semaphore_empty(stuck *k, uint32_t semaphore)
         k->empty[semaphore] = ft_units_are_counted(trace, semaphore)
                                   ? ft_units_all_out(k->d, semaphore)
                                   : match_units(k, semaphore);
+    assert(k->empty[semaphore] != 0);
     return k->empty[semaphore];
 }
 
@@ -153,8 +155,8 @@ static void add_wakers(stuck *k, episode *c)
     const uint32_t *first = k->order->sync.condition_first;
     literals wakes = {0};
     c->first = (uint32_t)k->wakers.len;
-    /* A waiter that the trace ends with: what it does once woken is not known, so nothing is known
-     * to be stuck then. It sleeps to the end, and no signal is explained by it. */
+    /* Where the trace ends at the wait, the thread's next steps are unknown, so no claim can rely
+     * on its being woken: it sleeps to the end, and explains no signal. */
     for (uint32_t i = c->wake == FT_NO_EVENT ? first[c->condition + 1] : first[c->condition];
          i < first[c->condition + 1]; i++) {
         uint32_t s = k->order->sync.signals[i];
@@ -187,6 +189,7 @@ static void find_episodes(stuck *k)
         episode c = {.condition = trace->object[e], .wait = e, .wake = FT_NO_EVENT};
         if (ft_map_get(&wake_of, e, &wake)) {
             c.wake = (uint32_t)wake;
+            assert(trace->kind[wake] == FT_EVENT_COND_WAKE && trace->object[wake] == c.condition);
             c.timed_out = (trace->flags[wake] & FT_FLAG_FAILED) != 0;
             ft_map_put(&k->episode_of, wake, k->episodes.len);
         }
@@ -196,10 +199,11 @@ static void find_episodes(stuck *k)
     ft_map_release(&wake_of);
 }
 
-/* A new literal that implies: the episode was over before the signal. */
+/* A literal that implies that the episode ended before the signal. */
 static ft_lit over_before(stuck *k, const episode *c, uint32_t signal)
 {
     ft_lit over = fresh(k);
+    assert(c->first + c->count <= k->wakers.len);
     literals how = {0};
     ft_vec_push(&how, -over);
     for (uint32_t i = c->first; i < c->first + c->count; i++) {
@@ -219,7 +223,8 @@ static ft_lit over_before(stuck *k, const episode *c, uint32_t signal)
     return over;
 }
 
-/* The signal woke somebody, or this episode was not waiting; a broadcast woke it, or likewise. */
+/* The signal woke a waiter, or this episode was not waiting; a broadcast woke this episode, or it
+ * was not waiting. */
 static void signal_and_episode(stuck *k, uint32_t signal, const episode *c, const literals *woken)
 {
     if (ft_order_before(k->order, signal, c->wait)) return;
@@ -252,7 +257,7 @@ static void constrain_signal(stuck *k, uint32_t signal)
     ft_vec_release(&woken);
 }
 
-/* A cond-wake that is a member and was no time-out was woken. */
+/* A cond-wake that is a member and did not time out was woken. */
 static void constrain_wake(stuck *k, const episode *c)
 {
     if (c->timed_out || !happens(k, c->wake)) return;
@@ -265,7 +270,7 @@ static void constrain_wake(stuck *k, const episode *c)
     ft_vec_release(&clause);
 }
 
-/* Each signal looks at what may wake the waiters of its own condition. */
+/* The pairs of a signal and a waker of a waiter of its condition. */
 static uint64_t count_pairs(const stuck *k)
 {
     const uint32_t *first = k->order->sync.condition_first;
@@ -308,6 +313,7 @@ static ft_lit asleep(stuck *k, uint32_t e)
     }
     uint64_t index;
     if (!ft_map_get(&k->episode_of, e, &index)) return FT_LIT_TRUE;
+    assert(index < k->episodes.len && k->episodes.data[index].wake == e);
     const episode *c = &k->episodes.data[index];
     for (uint32_t i = c->first; i < c->first + c->count; i++)
         implies(k, sleeps, -k->wakers.data[i].wakes);
@@ -327,7 +333,8 @@ static void or_source_missing(stuck *k, uint32_t e)
         ft_vec_push(&k->clause, happens(k, awaited) ? -k->d->reached[awaited] : FT_LIT_TRUE);
 }
 
-/* Nobody waits for an initialiser that was not begun: who comes there would run it. */
+/* A thread waits for an initialiser only while another thread runs it: otherwise it would run it.
+ */
 static void or_initialiser_runs(stuck *k, uint32_t e)
 {
     uint32_t once = k->trace->object[e];
@@ -339,7 +346,7 @@ static void or_initialiser_runs(stuck *k, uint32_t e)
     ft_vec_push(&k->clause, runs);
 }
 
-/* What keeps the event waiting in the final state, as alternatives of k->clause; none: nothing. */
+/* Adds to k->clause the reasons for which the event may wait in the final state. */
 static void or_blocked(stuck *k, uint32_t e)
 {
     uint8_t kind = k->trace->kind[e];
@@ -369,7 +376,7 @@ static void blocked_if_next(stuck *k, uint32_t e)
     end_clause(k, &k->clause);
 }
 
-/* The event is on the thread's way and not reached. */
+/* A literal that implies that the event is on the thread's path and not reached. */
 static ft_lit still_to_come(stuck *k, uint32_t e)
 {
     ft_lit to_come = fresh(k);
@@ -413,6 +420,7 @@ void ft_query_stuck(ft_decider *d, ft_query *q, uint32_t e)
                .trace = d->problem->trace,
                .order = d->problem->order,
                .joins_only = d->problem->trace->kind[e] == FT_EVENT_JOIN};
+    FT_REQUIRE(q->extra == FT_NO_EVENT);
     q->impossible |= !can_be_stuck(k.trace, e);
     ft_query_next(d, q, e);
     encode_conditions(&k);

@@ -1,9 +1,10 @@
 /* Conditions and failed attempts in the partial-order encoding.
  *
  * A cond-wake takes a signal or broadcast between its cond-wait and itself, each signal at most
- * once. An order that leaves such a matching can be executed: a signal that has to wake somebody
- * wakes the waiter whose matched signal comes first among those not woken yet, and the others keep
- * theirs (an exchange argument), so forced wake-ups of others do no harm. */
+ * once. An order with such a matching can be executed: a signal that must wake a waiter wakes the
+ * one whose matched signal comes first among those that still wait, and the other waiters keep
+ * their signals (an exchange argument), so wake-ups of other waiters do not break the matching. */
+#include "base/contract.h"
 #include "encode/partial.h"
 #include "problem/faults.h"
 
@@ -17,6 +18,7 @@ static bool is_attempt(const ft_trace *trace, uint32_t e)
 static void add_signal(ft_decider *d, const ft_wake *wake, uint32_t signal)
 {
     const ft_order *order = d->problem->order;
+    assert(wake->wait != wake->wake && signal != wake->wait && signal != wake->wake);
     if (!ft_partial_in(d, signal) || ft_order_before(order, signal, wake->wait) ||
         ft_order_before(order, wake->wake, signal))
         return;
@@ -33,6 +35,7 @@ static void add_signals(ft_decider *d, uint32_t e)
 {
     const ft_order *order = d->problem->order;
     const ft_wake *wake = ft_order_wake(order, e);
+    assert(wake && wake->wake == e);
     uint32_t condition = d->problem->trace->object[e];
     if (wake->wait == FT_NO_EVENT) return;
     if (d->problem->wakeups == FT_WAKEUPS_OBSERVED) {
@@ -44,7 +47,7 @@ static void add_signals(ft_decider *d, uint32_t e)
         add_signal(d, wake, order->sync.signals[i]);
 }
 
-/* Each signal of the condition wakes one at most. */
+/* Each signal of the condition wakes at most one waiter. */
 static void limit_signals(ft_decider *d, uint32_t condition)
 {
     const ft_trace *trace = d->problem->trace;
@@ -65,11 +68,12 @@ static void limit_signals(ft_decider *d, uint32_t condition)
 
 /* ---- failed attempts ----------------------------------------------------------------------- */
 
-/* The section is open when e happens: begun before, and not ended before. */
+/* The section is open when e is executed: its acquire comes before e, and its release does not. */
 static void add_holder(ft_decider *d, const ft_section *section, uint32_t e)
 {
     const ft_order *order = d->problem->order;
     uint32_t release = section->release;
+    assert(section->acquire != e && release != e);
     if (!ft_partial_in(d, section->acquire) || ft_order_before(order, e, section->acquire)) return;
     bool ends = release != FT_NO_EVENT && ft_partial_in(d, release);
     bool always = section->otherwise == FT_NO_SECTION;
@@ -99,7 +103,7 @@ static void add_holders(ft_decider *d, uint32_t e)
     }
 }
 
-/* Its own thread holds the lock in a mode that makes the attempt fail. */
+/* Does its own thread hold the lock in a mode that makes the attempt fail? */
 static bool fails_by_itself(const ft_decider *d, uint32_t e)
 {
     const ft_order *order = d->problem->order;

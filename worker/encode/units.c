@@ -2,10 +2,12 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
+
 /* Beyond these a sum is too large: squares of events. */
 enum { SQUARE_LIMIT = 300000 };
 
-/* A wait with the post that gives its unit back. */
+/* A wait with the post that returns its unit. */
 typedef struct loan {
     uint32_t wait, post; /* post: event, FT_NO_EVENT: none */
 } loan;
@@ -50,12 +52,14 @@ static void list_loans(const ft_decider *d, uint32_t semaphore, uint32_t thread,
         if (!is_of(d->problem->trace, e, semaphore)) continue;
         if (d->problem->trace->kind[e] == FT_EVENT_WAIT)
             ft_vec_push(list, (loan){e, FT_NO_EVENT});
-        else
+        else {
+            assert(list->len > 0 && list->data[list->len - 1].post == FT_NO_EVENT);
             list->data[list->len - 1].post = e;
+        }
     }
 }
 
-/* Is implied by: the thread has a unit. */
+/* A literal that is true wherever the thread has a unit. */
 static ft_lit may_have(ft_decider *d, const loans *list)
 {
     ft_lit has = ft_session_variable(d->session);
@@ -67,7 +71,7 @@ static ft_lit may_have(ft_decider *d, const loans *list)
     return has;
 }
 
-/* With `out`, implies: the thread has a unit. */
+/* A literal that, with `out`, implies that the thread has a unit. */
 static ft_lit must_have(ft_decider *d, const loans *list, ft_lit out)
 {
     ft_lit has = ft_session_variable(d->session);
@@ -117,6 +121,7 @@ static ft_lit all_on_loan(ft_decider *d, uint32_t semaphore)
         ft_vec_push(&without, -has);
     }
     uint32_t threads = (uint32_t)without.len;
+    assert(threads <= d->problem->order->n_threads);
     if (threads >= units && units > 0)
         ft_session_at_most(d->session, without.data, threads, threads - units);
     ft_vec_release(&without);
@@ -134,7 +139,7 @@ static ft_lit more_than(const unary *number, size_t i)
     return i < number->len ? number->data[i] : FT_LIT_FALSE;
 }
 
-/* sum += more, each way: what the two are at least, the sum is, and what they are at most. */
+/* sum += more. The clauses give the sum both bounds: at least and at most the two numbers' sum. */
 static void add_up(ft_decider *d, unary *sum, const unary *more)
 {
     unary old = *sum;
@@ -154,7 +159,7 @@ static void add_up(ft_decider *d, unary *sum, const unary *more)
     ft_vec_release(&old);
 }
 
-/* How many of its waits, or posts, are members. */
+/* The number of its waits, or posts, that are members. */
 static unary count_members(ft_decider *d, uint32_t semaphore, ft_event_kind kind)
 {
     const ft_order *order = d->problem->order;
@@ -176,7 +181,7 @@ static unary count_members(ft_decider *d, uint32_t semaphore, ft_event_kind kind
     return sum;
 }
 
-/* Waits are never more than the units that there were, and as many where all are out. */
+/* There are never more waits than units, and exactly as many where all units are out. */
 static ft_lit all_taken(ft_decider *d, uint32_t semaphore)
 {
     size_t units = d->problem->trace->semaphore_initial[semaphore];
@@ -197,6 +202,7 @@ static ft_lit all_taken(ft_decider *d, uint32_t semaphore)
 ft_lit ft_units_all_out(ft_decider *d, uint32_t semaphore)
 {
     const ft_trace *trace = d->problem->trace;
+    FT_REQUIRE(semaphore < trace->semaphores.len && !trace->n_paths);
     if (!d->units_out)
         d->units_out = ft_calloc((size_t)trace->semaphores.len + 1, sizeof *d->units_out);
     ft_lit *out = &d->units_out[semaphore];
@@ -206,5 +212,6 @@ ft_lit ft_units_all_out(ft_decider *d, uint32_t semaphore)
     } else if (!*out) {
         *out = all_taken(d, semaphore);
     }
+    assert(*out != 0);
     return *out;
 }
