@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 #include "proofs/levels.h"
 #include "proofs/tokens.h"
@@ -27,7 +28,7 @@ static void include(span *all, int64_t value)
     if (value > all->high) all->high = value;
 }
 
-/* What each thread adds to a level. */
+/* The amounts that each thread adds to a level. */
 typedef struct sums {
     uint64_t initial;   /* bits */
     uint32_t leading;   /* levels.h */
@@ -70,8 +71,8 @@ typedef struct place {
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
-/* A key: a lock's number, or that of all locks and the variable's: an atomic access is a section of
- * its own. */
+/* A key is a lock's number or, for the section that an atomic access is, the number of locks plus
+ * the variable's. */
 static int by_key(const void *left, const void *right)
 {
     const section *a = left, *b = right;
@@ -106,7 +107,7 @@ static void add_atomic(ft_exclusion *x, uint32_t e)
     ft_vec_push(&x->sections, one);
 }
 
-/* All of them or none. */
+/* Atomic accesses are sections all of them, or none where they are too many. */
 static bool are_few_atomics(const ft_exclusion *x)
 {
     uint32_t n = 0;
@@ -157,6 +158,7 @@ static void sort_threads(ft_exclusion *x)
         for (uint32_t child = 0; child < n; child++)
             if (parent_of(x, child) == t) x->forked[at++] = child;
     }
+    assert(at <= n);
     x->forked_first[n] = at;
     free(all);
 }
@@ -185,6 +187,7 @@ static bool is_open(const section *s, const place *p)
 
 static uint32_t event_at(const ft_exclusion *x, uint32_t thread, uint32_t position)
 {
+    assert(x->order->thread_start[thread] + position < x->order->thread_start[thread + 1]);
     return x->order->thread_events[x->order->thread_start[thread] + position];
 }
 
@@ -210,7 +213,9 @@ static void place_changes(const ft_exclusion *x, const ft_level *level, sums *s)
     for (size_t i = 0; i < level->changes.len; i++) {
         const ft_level_change *c = &level->changes.data[i];
         uint32_t thread = x->trace->thread[c->event], at = s->first[thread] + next[thread]++;
+        assert(at < s->first[thread + 1]);
         s->position[at] = x->order->position[c->event];
+        assert(at == s->first[thread] || s->position[at - 1] <= s->position[at]);
         s->sum[at] = c->after - c->before + (at > s->first[thread] ? s->sum[at - 1] : 0);
         if (c->after != c->before) ft_map_put(&s->left, (uint64_t)c->before, 0);
     }
@@ -255,11 +260,12 @@ static uint64_t level_key(uint32_t key, uint32_t variable)
 static void keep_level(ft_exclusion *x, uint32_t key, const ft_level *level)
 {
     if (level->blind || level->changes.len == 0) return;
+    FT_REQUIRE(key < x->trace->locks.len + x->trace->shared.len);
     ft_map_put(&x->level_of, level_key(key, level->variable), x->levels.len);
     ft_vec_push(&x->levels, sum_up(x, level));
 }
 
-/* Behind the last event of the section before the thread's place that is looked at. */
+/* The position after the section's last event that is examined, at most the thread's place. */
 static uint32_t end_of(const section *s, const place *p)
 {
     uint32_t end = s->end == s->begin ? s->end + 1 : s->end;
@@ -300,7 +306,7 @@ static void learn(ft_exclusion *x, uint32_t key, const section *a, const place *
     ft_levels_release(&unknown);
 }
 
-/* ---- what threads have added ----------------------------------------------------------------- */
+/* ---- sums of the threads ----------------------------------------------------------------- */
 
 static span plus(span a, span b)
 {
@@ -318,6 +324,7 @@ static uint32_t change_from(const sums *s, uint32_t thread, uint32_t position)
         else
             high = middle;
     }
+    assert(low >= s->first[thread] && low <= s->first[thread + 1]);
     return low;
 }
 
@@ -359,6 +366,7 @@ static span added_with_forked(const ft_exclusion *x, const sums *s, const stretc
         include(&all, now + others.high);
         if (i < end) now = s->sum[i];
     }
+    assert(all.low <= all.high);
     return all;
 }
 
@@ -381,7 +389,8 @@ static span added_by_all(ft_exclusion *x, const sums *s, const stretch *mine, co
 
 /* ---- claims ---------------------------------------------------------------------------------- */
 
-/* The level of the access's variable under that key, and what it found or left; NULL: none. */
+/* The level of the access's variable under that key, and the value that the access found or left;
+ * NULL: none. */
 static const sums *found_by(const ft_exclusion *x, uint32_t key, uint32_t e, uint32_t i,
                             uint32_t variable, int64_t *found)
 {
@@ -396,8 +405,8 @@ static const sums *found_by(const ft_exclusion *x, uint32_t key, uint32_t e, uin
     return s;
 }
 
-/* Does the access in the section say that the other thread was not there? The level right after it
- * is the sum of what all have added. */
+/* Does the value of the access show that the other thread was not there? The level right after it
+ * is the sum of the amounts that all threads have added. */
 static bool access_excludes(ft_exclusion *x, const section *mine, uint32_t e, uint32_t i,
                             uint32_t variable, const stretch *other)
 {
@@ -521,6 +530,7 @@ static bool pair_excluded(ft_exclusion *x, const place *a, const place *b)
 {
     uint32_t keys[KEYS], n = 0;
     if (a->thread == b->thread) return false;
+    assert(a->position <= a->to && b->position <= b->to);
     ft_tokens_place first = {a->thread, a->position, a->to};
     ft_tokens_place second = {b->thread, b->position, b->to};
     if (x->tokens && ft_tokens_exclude(x->tokens, &first, &second)) return true;
@@ -568,6 +578,7 @@ static bool after_free(ft_exclusion *x, const ft_claim *claim)
 
 bool ft_exclusion_refutes(ft_exclusion *x, const ft_claim *claim)
 {
+    FT_REQUIRE(x && claim && (unsigned)claim->kind < FT_CLAIM_KINDS);
     static bool (*const RULES[FT_CLAIM_KINDS])(ft_exclusion *, const ft_claim *) = {
         [FT_CLAIM_RACE] = all_next,         [FT_CLAIM_CO_ENABLED] = all_next,
         [FT_CLAIM_DEADLOCK] = all_next,     [FT_CLAIM_ATOMICITY] = between,
@@ -578,6 +589,7 @@ bool ft_exclusion_refutes(ft_exclusion *x, const ft_claim *claim)
 
 ft_exclusion *ft_exclusion_new(const ft_problem *problem)
 {
+    FT_REQUIRE(problem);
     const ft_trace *trace = problem->trace;
     ft_exclusion *x = ft_calloc(1, sizeof *x);
     *x = (ft_exclusion){.problem = problem,

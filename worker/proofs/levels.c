@@ -2,10 +2,13 @@
 
 #include <stdlib.h>
 
-enum { ACCESSES_BEFORE = 8, EVENTS_BEFORE = 32, MOST_THREADS = 4096 };
-#define MOST_SUM ((int64_t)1 << 58) /* of what each thread comes to: so that sums of some fit */
+#include "base/contract.h"
 
-/* What a thread knows of a variable in the section that it is in. */
+enum { ACCESSES_BEFORE = 8, EVENTS_BEFORE = 32, MOST_THREADS = 4096 };
+#define MOST_SUM ((int64_t)1 << 58) /* of the threads' sums, so that a few of these can be added   \
+                                     */
+
+/* The value of a variable that a thread has seen, and the section in which it saw it. */
 typedef struct known {
     uint32_t section;
     uint64_t bits;
@@ -20,7 +23,7 @@ typedef struct finder {
     const ft_order *order;
     known *known;                /* [levels * threads] */
     bool begun[FT_LEVELS_MOST];  /* a section of the lock has accessed it */
-    bool broken[FT_LEVELS_MOST]; /* it is no level */
+    bool broken[FT_LEVELS_MOST]; /* it is not a level */
     bool told[FT_LEVELS_MOST];   /* `initial` is known */
     uint64_t initial[FT_LEVELS_MOST];
     uint64_t latest[FT_LEVELS_MOST];  /* written in a section */
@@ -37,7 +40,7 @@ static uint32_t before_in_thread(const ft_order *order, uint32_t e)
     return e == FT_NO_EVENT ? e : ft_order_previous(order, e);
 }
 
-/* The lock that the cond-wait gives back. */
+/* The lock that the cond-wait releases. */
 static uint32_t lock_of(const finder *f, uint32_t wait)
 {
     uint32_t release = ft_order_next(f->order, wait), section;
@@ -58,7 +61,7 @@ static void add_level(finder *f, uint32_t variable, uint32_t lock)
     if (fresh) levels->all[levels->n++] = (ft_level){.variable = variable, .lock = lock};
 }
 
-/* What was accessed last before the wait, in its section. */
+/* Adds the variables that the wait's section accessed last before the wait. */
 static void add_levels_of(finder *f, uint32_t wait, uint32_t lock)
 {
     ft_access scratch;
@@ -83,10 +86,11 @@ static void find_waits(finder *f)
     }
 }
 
-/* ---- what sections do with them -------------------------------------------------------------- */
+/* ---- accesses in sections -------------------------------------------------------------- */
 
 static known *known_at(const finder *f, uint32_t level, uint32_t thread)
 {
+    assert(level < f->levels->n && thread < f->order->n_threads);
     return &f->known[(size_t)level * f->order->n_threads + thread];
 }
 
@@ -134,6 +138,8 @@ static void change(finder *f, uint32_t level, uint32_t e, uint32_t section, uint
                            .before = (int64_t)(read ? k->bits : f->latest[level]),
                            .after = (int64_t)after};
     f->levels->all[level].blind |= one.blind;
+    assert(!f->levels->all[level].changes.len ||
+           f->levels->all[level].changes.data[f->levels->all[level].changes.len - 1].event <= e);
     ft_vec_push(&f->levels->all[level].changes, one);
     f->latest[level] = after;
 }
@@ -176,8 +182,8 @@ static void access_one(finder *f, uint32_t level, uint32_t e, uint32_t i, bool w
         write_outside(f, level, e, ft_run_vid(f->problem->run, e, i));
 }
 
-/* One thread's first writes, where hard order has them before what anybody else does:
- * initialisation too, though it is under the lock, or atomic. */
+/* One thread's first writes are initialisation too, under the lock or atomic, where the hard order
+ * has them before every access of another thread. */
 static void find_leading(finder *f, uint32_t level, uint32_t e)
 {
     uint32_t last = f->leading[level];
@@ -203,7 +209,7 @@ static void find_initialisation(finder *f)
     }
 }
 
-/* What was in the block is forgotten. */
+/* An allocation makes the block's values unknown. */
 static void allocate(finder *f, uint32_t e)
 {
     const ft_block_cells *cells = &f->trace->block_cells[f->trace->object[e]];
@@ -243,9 +249,9 @@ static void follow(finder *f)
     }
 }
 
-/* ---- what threads remember ------------------------------------------------------------------- */
+/* ---- memories of threads ------------------------------------------------------------------- */
 
-/* What changes find it at that leave it at something else -> their thread, SEVERAL. */
+/* The values that changes to another value find -> the changes' thread, SEVERAL. */
 static void find_finders(const finder *f, const ft_level *level, ft_map *finders)
 {
     for (size_t i = 0; i < level->changes.len; i++) {
@@ -259,10 +265,10 @@ static void find_finders(const finder *f, const ft_level *level, ft_map *finders
     }
 }
 
-/* Where a thread writes without a look, the variable is as the thread knows it, from its last
- * access or from the start, unless somebody else changed it in between; the first to do so would
- * find it as the thread knows it. Where no change of another thread finds it so, it is: by
- * induction over any schedule, for all such writes at once. */
+/* Where a thread writes without a read in its section, the variable still has the value of the
+ * thread's last access (or the initial one), unless another thread changed it in between; the first
+ * thread to do so would find that value. Where no change of another thread finds it, there was no
+ * such change: by induction over any schedule, for all such writes at once. */
 static void follow_memories(finder *f, uint32_t index)
 {
     ft_level *level = &f->levels->all[index];
@@ -285,9 +291,10 @@ static void follow_memories(finder *f, uint32_t index)
     ft_map_release(&finders);
 }
 
-/* ---- what is taken and given back ------------------------------------------------------------ */
+/* ---- flags that threads take and return
+ * ------------------------------------------------------------ */
 
-/* False: it takes what it has not found free, or changes what it does not hold. */
+/* False: the change takes a flag that it has not found free, or changes one that is not held. */
 static bool take_or_give(bool *holds, uint64_t free_bits, const ft_level_change *c)
 {
     if (!c->blind && c->before == c->after) return true;
@@ -296,9 +303,9 @@ static bool take_or_give(bool *holds, uint64_t free_bits, const ft_level_change 
     return true;
 }
 
-/* Where each thread takes the variable only in a section that found it free (as it was at first),
- * and nobody but who took it last changes it until it is free again, there is one holder at a time,
- * by induction over any schedule: a holder writes over what it wrote itself, as in the run. */
+/* Where each thread takes the variable only in a section that found it free (its initial value),
+ * and only the thread that took it changes it until it is free again, there is one holder at a
+ * time, by induction over any schedule: a holder overwrites its own value, as in the run. */
 static void follow_holders(finder *f, uint32_t index)
 {
     ft_level *level = &f->levels->all[index];
@@ -315,7 +322,8 @@ static void follow_holders(finder *f, uint32_t index)
 
 /* ---- from bits to levels --------------------------------------------------------------------- */
 
-/* Does no value come a second time? Then `places` has how many changes it took to each. */
+/* Does no value come a second time? Then `places` maps each value to the number of changes that
+ * lead to it. */
 static bool find_places(const ft_level *level, uint64_t initial, ft_map *places)
 {
     bool fresh = !level->blind;
@@ -346,7 +354,7 @@ static int64_t size_of(int64_t value)
     return value < 0 ? -value : value;
 }
 
-/* What each thread has added at most, one way or the other, over all threads. */
+/* Does the sum fit of the largest amounts that the threads have added or taken? */
 static bool sums_fit(const finder *f, const ft_level *level)
 {
     int64_t *now = ft_calloc((size_t)f->order->n_threads + 1, sizeof *now), all = 0;
@@ -375,6 +383,7 @@ static bool count_changes(finder *f, uint32_t index, const ft_map *places)
         c->before = count_from(initial, places, c->before);
         c->after = count_from(initial, places, c->after);
         if (!is_near(c->before) || !is_near(c->after)) return false;
+        assert(!places || c->after == c->before || c->after > 0); /* places count upwards */
     }
     for (size_t i = 0; i < levels->waits.len; i++) {
         ft_level_wait *wait = &levels->waits.data[i];
@@ -392,7 +401,7 @@ static void forget(ft_levels *levels, uint32_t index)
     for (size_t i = 0; i < levels->waits.len; i++) levels->waits.data[i].known &= ~(1u << index);
 }
 
-/* in_places: where values do not come again, levels are how many changes it took. */
+/* in_places: where no value comes again, a level is the number of changes. */
 static void count_all(finder *f, bool in_places)
 {
     for (uint32_t i = 0; i < f->levels->n; i++) {
@@ -431,13 +440,33 @@ static bool is_served(const ft_problem *problem)
     return problem->run && problem->order->n_threads <= MOST_THREADS;
 }
 
+bool ft_levels_are_sound(const ft_levels *levels)
+{
+    if (levels->n > FT_LEVELS_MOST) return false;
+    for (uint32_t i = 0; i < levels->n; i++) {
+        const ft_level *level = &levels->all[i];
+        bool blind = false;
+        for (size_t k = 0; k < level->changes.len; k++) {
+            blind |= level->changes.data[k].blind;
+            if (k > 0 && level->changes.data[k - 1].event > level->changes.data[k].event)
+                return false;
+        }
+        if (blind && !level->blind) return false;
+    }
+    for (size_t i = 1; i < levels->waits.len; i++)
+        if (levels->waits.data[i - 1].event >= levels->waits.data[i].event) return false;
+    return true;
+}
+
 void ft_levels_find(ft_levels *levels, const ft_problem *problem)
 {
     finder f = {
         .levels = levels, .problem = problem, .trace = problem->trace, .order = problem->order};
+    FT_REQUIRE(levels->n == 0 && levels->waits.len == 0);
     if (!is_served(problem)) return;
     find_waits(&f);
     follow_levels(&f, true);
+    FT_CHECK(ft_levels_are_sound(levels));
 }
 
 void ft_levels_follow(ft_levels *levels, const ft_problem *problem)
@@ -445,8 +474,11 @@ void ft_levels_follow(ft_levels *levels, const ft_problem *problem)
     finder f = {
         .levels = levels, .problem = problem, .trace = problem->trace, .order = problem->order};
     if (!is_served(problem)) return;
+    FT_REQUIRE(levels->n <= FT_LEVELS_MOST);
     for (uint32_t i = 0; i < levels->n; i++) ft_map_put(&f.level_of, levels->all[i].variable, i);
+    assert(f.level_of.len == levels->n); /* each variable once */
     follow_levels(&f, false);
+    FT_CHECK(ft_levels_are_sound(levels));
 }
 
 void ft_levels_release(ft_levels *levels)

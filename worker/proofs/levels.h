@@ -1,12 +1,12 @@
-/* Levels: integers that the sections of one lock change and nobody else: a count of items, a flag,
- * the ends of a queue; or atomic accesses, each of which is a section of its own. The level of a
- * variable is its value, counted from what it was at first; for standstills, where its values never
- * come again (pointers of a list), how many changes it took to come to a value.
+/* Levels: integers that only the sections of one lock change: a count of items, a flag, the ends of
+ * a queue; or that only atomic accesses change, each of which is a section of its own. The level of
+ * a variable is its value less its initial value. Proofs about stuck threads also count the changes
+ * that lead to a value, where no value comes again (pointers of a list).
  *
- * Where each write's thread has read the variable in the same section, or remembers it and nobody
- * else can have changed it since, or gives back what it took (a flag for `busy`), what a write
- * changes is the same in every schedule: in every state the level is the sum of what the threads
- * added up to where they are. A level is blind where that is not so. */
+ * A write changes the level by the same amount in every schedule where its thread has read the
+ * variable in the same section, or remembers a value that no other thread can have changed since,
+ * or returns what it took (a `busy` flag). Then the level of every state is the sum of what the
+ * threads have added so far. A level with another write is blind. */
 #ifndef FT_PROOFS_LEVELS_H
 #define FT_PROOFS_LEVELS_H
 
@@ -19,7 +19,7 @@
 typedef struct ft_level_change {
     uint32_t event;
     bool blind;     /* `before` is not known */
-    int64_t memory; /* bits: what its thread knows of it, from its last access or the start */
+    int64_t memory; /* bits: the value of the thread's last access, or the initial one */
     int64_t before, after;
 } ft_level_change;
 
@@ -32,10 +32,10 @@ typedef struct ft_level {
     FT_VEC(ft_level_change) changes; /* in observed order */
 } ft_level;
 
-/* A cond-wait, and the levels while its thread gives the lock back. */
+/* A cond-wait, and the levels at the time when its thread releases the lock. */
 typedef struct ft_level_wait {
     uint32_t event, condition;
-    uint32_t lock;  /* that the wait gives back; UINT32_MAX: another kind of lock, or none */
+    uint32_t lock;  /* that the wait releases; UINT32_MAX: another kind of lock, or none */
     uint32_t known; /* a bit for each level that is */
     int64_t at[FT_LEVELS_MOST];
 } ft_level_wait;
@@ -46,14 +46,18 @@ typedef struct ft_levels {
     FT_VEC(ft_level_wait) waits; /* in observed order */
 } ft_levels;
 
-/* Embedded: zero-initialise, then ft_levels_release. What is read before waits for conditions: */
+/* Embedded: zero-initialise, then ft_levels_release. Finds the levels of the variables that threads
+ * access shortly before they wait for conditions. */
 void ft_levels_find(ft_levels *levels, const ft_problem *problem);
-/* Or those of levels->all[0 .. n - 1], whose variables (each of them once) and locks are set. What
- * is none has no changes then. */
+/* Fills levels->all[0 .. n - 1], whose variables (each of them once) and locks are set. A variable
+ * that is not a level has no changes then. */
 void ft_levels_follow(ft_levels *levels, const ft_problem *problem);
 void ft_levels_release(ft_levels *levels);
 
-/* The wait of that event; NULL: it is none. */
+/* The invariant: changes and waits are in observed order; a level with a blind change is blind. */
+bool ft_levels_are_sound(const ft_levels *levels);
+
+/* The wait of that event; NULL: the event is not a wait. */
 const ft_level_wait *ft_levels_wait(const ft_levels *levels, uint32_t event);
 
 #endif

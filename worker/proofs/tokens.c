@@ -2,14 +2,15 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/partition.h"
 
 #define NO_SET UINT32_MAX
 
-/* What a thread does in a set. */
+/* A wait or post of a thread, for a semaphore of a set. */
 typedef struct change {
     uint32_t position;
-    int32_t has;   /* units behind it */
+    int32_t has;   /* units that the thread has after it */
     int32_t least; /* of `has` from here on */
 } change;
 
@@ -22,8 +23,8 @@ typedef struct use {
 
 typedef struct set {
     int64_t units; /* at first */
-    int64_t least; /* of what all threads have, added up */
-    bool broken;   /* in the run somebody got a unit that nobody is seen to have given */
+    int64_t least; /* the sum of the threads' least */
+    bool broken;   /* in the run a wait took a unit that no recorded post gave */
 } set;
 
 struct ft_tokens {
@@ -44,7 +45,7 @@ static bool is_wait(const ft_trace *trace, uint32_t e)
     return trace->kind[e] == FT_EVENT_WAIT && !ft_trace_is_blocked(trace, e);
 }
 
-/* Who posts gives back what it waited for last. */
+/* A post returns the unit that its thread waited for last. */
 static void tie_those_of(ft_tokens *t, uint32_t thread)
 {
     const ft_trace *trace = t->trace;
@@ -93,10 +94,11 @@ static void find_broken(ft_tokens *t)
     free(units);
 }
 
-/* ---- what threads do in them */
+/* ---- the threads' changes */
 
 static void add_change(ft_tokens *t, use *u, uint32_t position, int32_t by)
 {
+    assert(!u->n || t->changes.data[u->first + u->n - 1].position < position);
     int32_t had = u->n ? t->changes.data[u->first + u->n - 1].has : 0;
     ft_vec_push(&t->changes, (change){.position = position, .has = had + by});
     u->n++;
@@ -108,6 +110,7 @@ static void find_least(ft_tokens *t, const use *u)
     for (uint32_t i = u->n; i-- > 0;) {
         change *c = &t->changes.data[u->first + i];
         c->least = i + 1 < u->n && c[1].least < c->has ? c[1].least : c->has;
+        assert(c->least <= c->has && c->least >= u->least);
     }
 }
 
@@ -122,6 +125,7 @@ static void add_use(ft_tokens *t, uint32_t thread, uint32_t which)
         if (!posts && !is_wait(trace, e)) continue;
         if (s == which || t->together[s] == which) add_change(t, &u, i - start, posts ? -1 : 1);
     }
+    assert(u.n > 0 && u.first + u.n == t->changes.len);
     find_least(t, &u);
     t->sets.data[which].least += u.least;
     ft_vec_push(&t->uses, u);
@@ -133,7 +137,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Each once, in order. */
+/* Adds a use for each set that the thread has changes in, in the order of the sets. */
 static void add_uses_of(ft_tokens *t, uint32_t thread)
 {
     FT_VEC(uint32_t) used = {0};
@@ -149,8 +153,22 @@ static void add_uses_of(ft_tokens *t, uint32_t thread)
     ft_vec_release(&used);
 }
 
+bool ft_tokens_are_sound(const ft_tokens *t)
+{
+    for (size_t i = 0; i < t->sets.len; i++)
+        if (t->sets.data[i].units < 0 || t->sets.data[i].least > 0) return false;
+    for (uint32_t thread = 0; thread < t->order->n_threads; thread++)
+        for (uint32_t i = t->uses_of[thread]; i < t->uses_of[thread + 1]; i++) {
+            const use *u = &t->uses.data[i];
+            if (u->thread != thread || u->set >= t->sets.len || u->least > 0) return false;
+            if (i > t->uses_of[thread] && u[-1].set >= u->set) return false;
+        }
+    return t->uses_of[t->order->n_threads] == t->uses.len;
+}
+
 ft_tokens *ft_tokens_new(const ft_trace *trace, const ft_order *order)
 {
+    FT_REQUIRE(trace && order);
     uint32_t n = trace->semaphores.len;
     if (!n) return NULL;
     ft_tokens *t = ft_calloc(1, sizeof *t);
@@ -166,6 +184,7 @@ ft_tokens *ft_tokens_new(const ft_trace *trace, const ft_order *order)
         add_uses_of(t, thread);
     }
     t->uses_of[order->n_threads] = (uint32_t)t->uses.len;
+    FT_CHECK(ft_tokens_are_sound(t));
     return t;
 }
 
@@ -197,7 +216,7 @@ static uint32_t changes_before(const ft_tokens *t, const use *u, uint32_t positi
     return from;
 }
 
-/* The least that the thread has at that place. */
+/* The least number of units that the thread has at that place. */
 static int64_t least_at(const ft_tokens *t, const use *u, const ft_tokens_place *p)
 {
     const change *all = t->changes.data + u->first;
@@ -214,11 +233,13 @@ static bool set_excludes(const ft_tokens *t, const use *mine, const ft_tokens_pl
 {
     const set *s = &t->sets.data[mine->set];
     int64_t others = s->least - mine->least - other->least;
+    assert(others <= 0 && s->units >= 0);
     return !s->broken && least_at(t, mine, a) + least_at(t, other, b) + others > s->units;
 }
 
 bool ft_tokens_exclude(const ft_tokens *t, const ft_tokens_place *a, const ft_tokens_place *b)
 {
+    FT_REQUIRE(t && a->thread != b->thread && a->from <= a->to && b->from <= b->to);
     uint32_t i = t->uses_of[a->thread], end = t->uses_of[a->thread + 1];
     uint32_t k = t->uses_of[b->thread], stop = t->uses_of[b->thread + 1];
     while (i < end && k < stop) {

@@ -2,11 +2,12 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "problem/faults.h"
 
 enum { MOST_WRITES = 4096, DEEPEST = 32 };
 
-/* A value: `added`, plus, if `read` is an event, what that event read of the variable. */
+/* A value: `added`, plus, where `read` is an event, the value that it read of the variable. */
 typedef struct linear {
     uint32_t read; /* FT_NO_EVENT: a constant */
     uint64_t added;
@@ -17,9 +18,9 @@ typedef struct chain {
     const ft_problem *p;
     uint32_t variable;
     ft_sort sort;
-    FT_VEC(uint32_t) deltas; /* writes that are increments, and the events that they read at */
-    FT_VEC(uint32_t) reads;
-    uint32_t base; /* the last of the other writes, FT_NO_EVENT: none */
+    FT_VEC(uint32_t) deltas; /* writes that are increments */
+    FT_VEC(uint32_t) reads;  /* likewise: the events that read the value before */
+    uint32_t base;           /* the last of the other writes, FT_NO_EVENT: none */
     linear base_value;
     uint64_t sum;
 } chain;
@@ -43,6 +44,7 @@ static bool linear_of(const chain *c, uint32_t e, ft_term term, int depth, linea
 /* The thread's last assignment to the local before e. */
 static bool linear_local(const chain *c, uint32_t e, uint32_t local, int depth, linear *out)
 {
+    FT_REQUIRE(local < c->p->trace->locals.len);
     const ft_trace *trace = c->p->trace;
     for (uint32_t at = ft_order_previous(c->p->order, e); at != FT_NO_EVENT;
          at = ft_order_previous(c->p->order, at)) {
@@ -111,7 +113,8 @@ static bool linear_write(const chain *c, uint32_t w, linear *out)
     return false;
 }
 
-/* Another write of the variable by the same thread in between would make it no increment. */
+/* With another write of the variable by the same thread in between, the write is not an
+ * increment. */
 static bool is_own_between(const chain *c, uint32_t read, uint32_t write)
 {
     for (uint32_t i = c->writes->first[c->variable]; i < c->writes->first[c->variable + 1]; i++) {
@@ -137,6 +140,8 @@ static bool sort_writes(chain *c, uint32_t done, uint32_t next)
         if (!linear_write(c, w, &value)) return false;
         if (value.read != FT_NO_EVENT) {
             if (is_own_between(c, value.read, w)) return false;
+            assert(order->position[value.read] <= order->position[w] &&
+                   c->p->trace->thread[value.read] == c->p->trace->thread[w]);
             ft_vec_push(&c->deltas, w);
             ft_vec_push(&c->reads, value.read);
             if (!add(c, &c->sum, value.added, false)) return false;
@@ -151,10 +156,11 @@ static bool sort_writes(chain *c, uint32_t done, uint32_t next)
     }
     for (size_t i = 0; c->base != FT_NO_EVENT && i < c->reads.len; i++)
         if (!ft_order_before(order, c->base, c->reads.data[i])) return false;
+    assert(c->deltas.len == c->reads.len);
     return c->deltas.len > 0;
 }
 
-/* Does every increment read and write in one section of the lock, which nobody shares? */
+/* Does every increment read and write in one exclusive section of the lock? */
 static bool is_guarded_by(const chain *c, uint32_t lock)
 {
     const ft_order *order = c->p->order;
@@ -168,6 +174,7 @@ static bool is_guarded_by(const chain *c, uint32_t lock)
 
 static bool is_guarded(const chain *c)
 {
+    assert(c->deltas.len > 0);
     const ft_order *order = c->p->order;
     bool atomic = true;
     for (size_t i = 0; i < c->deltas.len; i++) atomic &= c->deltas.data[i] == c->reads.data[i];
@@ -194,6 +201,8 @@ static bool find_value(chain *c, uint32_t done, uint32_t next, ft_value *value)
 bool ft_chain_value(const ft_problem *p, const ft_writes *writes, uint32_t done, uint32_t next,
                     uint32_t variable, ft_value *value)
 {
+    FT_REQUIRE(p && writes && value && variable < p->trace->shared.len);
+    FT_REQUIRE(done < p->trace->n_events && next < p->trace->n_events);
     chain c = {.writes = writes,
                .p = p,
                .variable = variable,
@@ -201,7 +210,7 @@ bool ft_chain_value(const ft_problem *p, const ft_writes *writes, uint32_t done,
                .base = FT_NO_EVENT};
     if (p->model != FT_MODEL_CTP || c.sort.kind == FT_SORT_BOOL) return false;
     if (writes->first[variable + 1] - writes->first[variable] > MOST_WRITES) return false;
-    /* The equation would make up for what these leave out. */
+    /* The equation would hide these faults. */
     if (ft_fault_is(FT_FAULT_NO_MUTEX) || ft_fault_is(FT_FAULT_NO_BETWEEN) ||
         ft_fault_is(FT_FAULT_NO_JOIN) || ft_fault_is(FT_FAULT_OPEN_SECTION))
         return false;
@@ -226,6 +235,7 @@ static bool look_up(void *context, ft_symbol symbol, ft_value *value)
 
 bool ft_chain_proves(const ft_problem *p, const ft_writes *writes, const ft_claim *claim)
 {
+    FT_REQUIRE(p && writes && claim);
     uint32_t e = claim->events[0], done = ft_order_previous(p->order, e);
     if (claim->kind != FT_CLAIM_ASSERTION && claim->kind != FT_CLAIM_CONDITION) return false;
     if (p->model != FT_MODEL_CTP || done == FT_NO_EVENT) return false;
@@ -235,6 +245,21 @@ bool ft_chain_proves(const ft_problem *p, const ft_writes *writes, const ft_clai
     ft_value value;
     return ft_term_eval(p->trace->terms, term, look_up, &state, &value) == FT_EVAL_OK &&
            value.bits != 0;
+}
+
+bool ft_writes_are_sound(const ft_writes *writes, const ft_trace *trace)
+{
+    if (writes->first[0] != 0) return false;
+    for (uint32_t v = 0; v < trace->shared.len; v++) {
+        if (writes->first[v] > writes->first[v + 1]) return false;
+        for (uint32_t i = writes->first[v]; i < writes->first[v + 1]; i++) {
+            uint32_t e = writes->events[i];
+            if (e >= trace->n_events || ft_run_find_access(trace, e, v, true) == UINT32_MAX)
+                return false;
+            if (i > writes->first[v] && writes->events[i - 1] > e) return false;
+        }
+    }
+    return true;
 }
 
 void ft_writes_init(ft_writes *writes, const ft_trace *trace)
@@ -254,7 +279,9 @@ void ft_writes_init(ft_writes *writes, const ft_trace *trace)
         for (uint32_t i = 0; i < count; i++)
             if (accesses[i].write) writes->events[first[accesses[i].variable + 1]++] = e;
     }
+    assert(first[n] == total);
     writes->first = first;
+    FT_CHECK(ft_writes_are_sound(writes, trace));
 }
 
 void ft_writes_release(ft_writes *writes)

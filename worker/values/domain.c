@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "problem/faults.h"
 
 /* Sources of one trace's reads, combinations of values of one term, symbols in one term. */
@@ -13,14 +14,14 @@ typedef struct leaf {
     uint32_t node;
 } leaf;
 
-/* Values flow from node to node: constants; the union of others (what a read may see, what a local
- * may hold); what a term makes of its leaves. */
+/* Values flow from node to node: a constant; a union of others (the sources of a read, the
+ * assignments of a local); a term over its leaves. */
 typedef struct node {
     ft_domain set;
     ft_term term;          /* FT_NO_TERM: a union, or a constant without inputs */
     uint32_t first, count; /* slice of inputs, or of leaves for a term */
-    bool writes;           /* a term that a shared variable gets */
-    uint64_t time;         /* by event: what is not read from another thread's write comes before */
+    bool writes;           /* a term that is assigned to a shared variable */
+    uint64_t time;         /* by event: inputs have earlier times, except writes of other threads */
 } node;
 
 struct ft_domains {
@@ -53,6 +54,13 @@ static int by_number(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
+bool ft_domain_is_sound(const ft_domain *set)
+{
+    for (uint32_t i = 1; !set->any && i < set->count; i++)
+        if (set->bits[i - 1] >= set->bits[i]) return false;
+    return !set->any || (!set->bits && set->count == 0);
+}
+
 static bool holds_all(const ft_domain *set, const uint64_t *bits, uint32_t count)
 {
     uint32_t i = 0;
@@ -63,7 +71,7 @@ static bool holds_all(const ft_domain *set, const uint64_t *bits, uint32_t count
     return true;
 }
 
-/* Adds what is new; both ascending. Returns whether there was any. */
+/* Adds the values that are new; both are ascending. Returns whether there was any. */
 static bool merge(ft_domain *set, const uint64_t *bits, uint32_t count)
 {
     if (set->any || holds_all(set, bits, count)) return false;
@@ -76,9 +84,11 @@ static bool merge(ft_domain *set, const uint64_t *bits, uint32_t count)
         k += k < count && bits[k] == next;
         all[n++] = next;
     }
+    assert(n > set->count && n <= set->count + count);
     free(set->bits);
     set->bits = all;
     set->count = n;
+    FT_CHECK(ft_domain_is_sound(set));
     if (n > FT_DOMAIN_MOST) make_any(set);
     return true;
 }
@@ -126,7 +136,7 @@ static uint64_t key_of(uint32_t e, uint32_t number)
     return (uint64_t)e << 32 | number;
 }
 
-/* Terms are made before what they depend on is known: first all nodes, then their inputs. */
+/* A term's node is made before its inputs are known: first all nodes, then their inputs. */
 static uint32_t assignment_node(ft_domains *d, uint32_t e, uint32_t i)
 {
     bool inserted;
@@ -151,7 +161,7 @@ static uint32_t write_node(ft_domains *d, uint32_t w, uint32_t variable)
     return of_vid(d, ft_run_vid(d->p->run, w, ft_run_find_access(trace, w, variable, true)));
 }
 
-/* ---- what a read may see ---- */
+/* ---- the sources of a read ---- */
 
 typedef struct place {
     uint32_t e;    /* it reads there */
@@ -164,7 +174,7 @@ static bool is_done(const ft_domains *d, uint32_t w, place at)
     return w == at.done || ft_order_before(d->p->order, w, at.done);
 }
 
-/* The last write of each thread that is certainly executed by then. */
+/* For each thread, the last write that is certainly executed at that place. */
 static void last_writes(ft_domains *d, place at, uint32_t variable)
 {
     const ft_order *order = d->p->order;
@@ -188,6 +198,7 @@ static bool is_overwritten(const ft_domains *d, uint32_t w)
 
 static uint32_t union_of(ft_domains *d, uint32_t e, const uint32_t *inputs, size_t count)
 {
+    assert(d->inputs.len + count <= UINT32_MAX);
     node n = {.first = (uint32_t)d->inputs.len, .count = (uint32_t)count, .time = 2 * (uint64_t)e};
     for (size_t i = 0; i < count; i++) ft_vec_push(&d->inputs, inputs[i]);
     return add_node(d, n);
@@ -216,7 +227,7 @@ static uint32_t seen_at(ft_domains *d, place at, uint32_t variable)
     return result;
 }
 
-/* ---- what a local may hold ---- */
+/* ---- the values of a local ---- */
 
 static uint32_t initial_local(ft_domains *d, uint32_t local)
 {
@@ -307,6 +318,7 @@ static bool look_up(void *context, ft_symbol symbol, ft_value *value)
     for (uint32_t i = 0; i < r->count; i++) {
         if (r->leaves[i].symbol != symbol) continue;
         const ft_variable *info = FT_SYM_IS_LOCAL(symbol) ? trace->local_info : trace->shared_info;
+        assert(r->index[i] < r->d->nodes.data[r->leaves[i].node].set.count);
         *value = (ft_value){info[FT_SYM_INDEX(symbol)].sort,
                             r->d->nodes.data[r->leaves[i].node].set.bits[r->index[i]]};
         return true;
@@ -314,7 +326,7 @@ static bool look_up(void *context, ft_symbol symbol, ft_value *value)
     return false;
 }
 
-/* How many combinations of values the leaves have; 0: too many, or of one nothing is known. */
+/* The number of combinations of the leaves' values; 0: too many, or one leaf can be anything. */
 static uint32_t count_rows(const ft_domains *d, const node *n, bool *none)
 {
     uint64_t rows = 1;
@@ -338,14 +350,15 @@ static void next_row(row *r)
     }
 }
 
-/* Calls visit for the term's value in every combination; false: it cannot be told, or visit said
- * that it is enough. */
+/* Calls visit for the term's value in every combination. False: the values are not known, or visit
+ * returned false. */
 static bool each_value(const ft_domains *d, const node *n,
                        bool (*visit)(void *context, uint64_t bits), void *context)
 {
     bool none;
     uint32_t rows = count_rows(d, n, &none);
-    if (none) return true; /* it is never computed */
+    if (none) return true; /* the term is never computed */
+    assert(rows == 0 || n->count <= MOST_LEAVES);
     row r = {.d = d, .leaves = d->leaves.data + n->first, .count = n->count};
     for (uint32_t i = 0; i < rows; i++, next_row(&r)) {
         ft_value value;
@@ -372,8 +385,8 @@ static bool update_term(ft_domains *d, uint32_t number)
     values found = {0};
     node *n = &d->nodes.data[number];
     if (n->set.any) return false;
-    bool told = each_value(d, n, collect, &found), grew = true;
-    if (!told) {
+    bool known = each_value(d, n, collect, &found), grew = true;
+    if (!known) {
         make_any(&n->set);
     } else {
         uint32_t kept = 0;
@@ -390,6 +403,7 @@ static bool update(ft_domains *d, uint32_t number)
 {
     const node *n = &d->nodes.data[number];
     bool grew = false;
+    assert(n->term == FT_NO_TERM || n->first + n->count <= d->leaves.len);
     if (n->term != FT_NO_TERM) return update_term(d, number);
     for (uint32_t i = 0; i < n->count; i++)
         grew |=
@@ -414,12 +428,14 @@ static int by_time(const void *x, const void *y)
     return (a->node > b->node) - (a->node < b->node);
 }
 
-/* One circle, what is no shared write in the order of time and then the writes: a round takes every
- * value through one more write. What a read in the circle returns flows into a write of it, so it
- * has not come through that one: no value needs more rounds than there are writes. */
+/* Closes one cycle: other nodes in the order of time, then the writes of shared variables, so that
+ * a round carries every value through one more write. A value that a read in the cycle returns
+ * flows into a write of the cycle, and has not passed through that write before: no value needs
+ * more rounds than there are writes. */
 static void close_circle(ft_domains *d, const uint32_t *nodes, size_t count)
 {
     uint32_t rounds = 0;
+    assert(count > 0);
     if (count == 1) {
         update(d, nodes[0]);
         return;
@@ -471,7 +487,9 @@ static void leave(walk *w, uint32_t at)
     }
     if (w->low[at] != w->number[at]) return;
     size_t first = w->stack.len;
+    assert(first > 0);
     do {
+        assert(first > 0); /* `at` is on the stack */
         w->open[w->stack.data[--first]] = 0;
     } while (w->stack.data[first] != at);
     close_circle(w->d, w->stack.data + first, w->stack.len - first);
@@ -483,6 +501,7 @@ static void leave(walk *w, uint32_t at)
 static void visit_from(walk *w, uint32_t start)
 {
     if (w->number[start]) return;
+    assert(w->stack.len == 0 && w->path.len == 0);
     enter(w, start);
     while (w->path.len > 0) {
         frame *top = &w->path.data[w->path.len - 1];
@@ -493,6 +512,7 @@ static void visit_from(walk *w, uint32_t start)
             continue;
         }
         uint32_t input = input_of(w->d, n, top->next++);
+        assert(input < w->d->nodes.len);
         if (!w->number[input])
             enter(w, input);
         else if (w->open[input] && w->number[input] < w->low[at])
@@ -519,7 +539,7 @@ static void close_all(ft_domains *d, uint32_t first)
 
 /* ---- life ---- */
 
-/* Binding a term's leaves makes nodes, terms among them, so each is bound in its turn. */
+/* Binding a term's leaves makes new nodes, terms too; each of these is bound with its own event. */
 static void bind_event(ft_domains *d, uint32_t e)
 {
     const ft_action *action = ft_trace_action(d->p->trace, e);
@@ -533,6 +553,7 @@ static void bind_event(ft_domains *d, uint32_t e)
 
 ft_domains *ft_domains_new(const ft_problem *problem, const ft_writes *writes)
 {
+    FT_REQUIRE(problem && writes);
     const ft_trace *trace = problem->trace;
     if (problem->model != FT_MODEL_CTP) return NULL;
     ft_domains *d = ft_calloc(1, sizeof *d);
@@ -568,9 +589,11 @@ void ft_domains_free(ft_domains *d)
 
 const ft_domain *ft_domains_read(const ft_domains *d, uint32_t e, uint32_t i)
 {
+    FT_REQUIRE(d && e < d->p->trace->n_events);
     static const ft_domain anything = {.any = true};
     uint64_t number;
     if (!ft_map_get(&d->reads, key_of(e, i), &number)) return &anything;
+    assert(number < d->nodes.len);
     return &d->nodes.data[number].set;
 }
 
@@ -582,7 +605,7 @@ static bool is_true(void *context, uint64_t bits)
     return bits != 0;
 }
 
-/* The sets would make up for what these leave out. */
+/* The sets would hide these faults. */
 static bool is_faulty(void)
 {
     return ft_fault_is(FT_FAULT_NO_JOIN) || ft_fault_is(FT_FAULT_NO_BETWEEN) ||
@@ -591,6 +614,7 @@ static bool is_faulty(void)
 
 bool ft_domains_prove(ft_domains *d, const ft_claim *claim)
 {
+    FT_REQUIRE(d && claim);
     uint32_t e = claim->events[0], first = (uint32_t)d->nodes.len;
     if (claim->kind != FT_CLAIM_ASSERTION && claim->kind != FT_CLAIM_CONDITION) return false;
     if (is_faulty()) return false;

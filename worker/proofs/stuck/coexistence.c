@@ -7,6 +7,7 @@
  * woken by one that is not done with the lock, behind it. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "proofs/stuck/states_internal.h"
 
 static uint32_t count_of(const ft_steps *steps, uint32_t thread)
@@ -16,6 +17,7 @@ static uint32_t count_of(const ft_steps *steps, uint32_t thread)
 
 static const ft_step *step_at(const ft_steps *steps, uint32_t thread, uint32_t at)
 {
+    assert(at < count_of(steps, thread));
     return &steps->all.data[steps->first[thread] + at];
 }
 
@@ -102,6 +104,7 @@ static bool is_never_met(const ft_monitor_states *states, const places *one, con
 bool ft_monitor_states_keep_apart(const ft_monitor_states *states, const ft_stretch *a,
                                   const ft_stretch *b)
 {
+    FT_REQUIRE(a->thread != b->thread);
     if (!states || !states->all || !states->low) return false;
     places at_a = places_of(states->steps, a), at_b = places_of(states->steps, b);
     return is_never_met(states, &at_a, &at_b) || is_never_met(states, &at_b, &at_a);

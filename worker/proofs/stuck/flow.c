@@ -1,4 +1,4 @@
-/* Who sleeps says what levels are, and levels say who can be at rest.
+/* Sleeping threads bound the levels, and levels exclude places where threads wait forever.
  *
  * Let thread T sleep at condition c in a standstill, since its wait w. Waits for c that hard order
  * puts before w or behind its wake-up (those of other phases of the program) play no part in it.
@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "proofs/stuck/flow_internal.h"
 
 enum { ROUNDS = 8, MOST_ASSUMED = 64 /* groups */ };
@@ -37,6 +38,7 @@ typedef ft_flow_change change;
 
 static int64_t weight(const measure *z, uint32_t level)
 {
+    assert(z->plus != z->minus);
     return (z->plus == level) - (z->minus == level);
 }
 
@@ -97,6 +99,7 @@ ft_flow_walk ft_flow_begin(const flow *f, uint32_t thread, uint32_t position)
         else
             high = middle;
     }
+    FT_REQUIRE(thread < f->s->order->n_threads);
     return (ft_flow_walk){f, low};
 }
 
@@ -106,6 +109,7 @@ void ft_flow_go_on(ft_flow_walk *w, uint32_t thread, uint32_t position, ft_flow_
     for (; w->next < f->changes.len; w->next++) {
         const change *c = &f->changes.data[w->next];
         if (c->thread != thread || c->position != position) return;
+        assert(c->level < f->levels.n);
         now->has_written |= 1u << c->level;
         now->written[c->level] = c->after;
         for (uint32_t m = 0; m < f->n; m++)
@@ -129,6 +133,7 @@ static void add_place(flow *f, uint32_t thread, uint32_t position, uint32_t wake
         wait = ft_levels_wait(&f->levels, ft_order_wake(f->s->order, wake)->wait);
     if (wait) p.wait = (uint32_t)(wait - f->levels.waits.data);
     if (wait) p.group = f->group_of[p.wait];
+    assert(f->n <= FT_FLOW_MOST && (p.group == UINT32_MAX || p.group < f->groups.len));
     for (uint32_t m = 0; m < f->n; m++) p.bounds[m] = FT_FLOW_ANYTHING;
     ft_vec_push(&f->places, p);
 }
@@ -159,6 +164,26 @@ static void find_places(flow *f)
     f->idle |= f->places.len >= MOST_PLACES;
 }
 
+/* Changes are those of one thread after the other, in program order; places likewise; each measure
+ * is of levels that exist, and its unit is positive. */
+static bool flow_is_sound(const flow *f)
+{
+    for (size_t i = 1; i < f->changes.len; i++)
+        if (by_thread(&f->changes.data[i - 1], &f->changes.data[i]) > 0) return false;
+    for (uint32_t m = 0; m < f->n; m++) {
+        const measure *z = &f->measures[m];
+        if (z->plus >= f->levels.n || (z->minus != UINT32_MAX && z->minus >= f->levels.n))
+            return false;
+        if (f->unit[m] <= 0 || f->unit[m] > MOST_UNIT) return false;
+    }
+    for (uint32_t t = 0; t < f->s->order->n_threads; t++)
+        for (uint32_t i = f->first[t]; i < f->first[t + 1]; i++)
+            if (f->places.data[i].thread != t ||
+                (i > f->first[t] && f->places.data[i - 1].position > f->places.data[i].position))
+                return false;
+    return true;
+}
+
 ft_stuck_flow *ft_stuck_flow_new(const ft_stuck *s)
 {
     flow *f = ft_calloc(1, sizeof *f);
@@ -173,6 +198,7 @@ ft_stuck_flow *ft_stuck_flow_new(const ft_stuck *s)
     find_units(f);
     ft_flow_find_groups(f);
     find_places(f);
+    FT_CHECK(flow_is_sound(f));
     if (!f->idle) ft_flow_bound_places(f);
     return f;
 }
@@ -196,7 +222,7 @@ void ft_stuck_flow_free(ft_stuck_flow *f)
 
 /* ---- claims ---------------------------------------------------------------------------------- */
 
-/* What a thread can have done where it may be at rest. */
+/* What a thread can have done at the places where it may be at rest. */
 typedef struct done {
     bool any; /* there is such a place */
     span added[FT_FLOW_MOST];
@@ -374,6 +400,7 @@ static bool find_awake(flow *f, const question *q)
 
 bool ft_stuck_flow_refutes(ft_stuck_flow *f, uint32_t event, const uint32_t *reached)
 {
+    FT_REQUIRE(event < f->s->trace->n_events && reached);
     if (f->idle || f->work > MOST_WORK) return false;
     question q = {.at = place_of(f, f->s->trace->thread[event], f->s->order->position[event]),
                   .reached = reached};

@@ -1,5 +1,5 @@
-/* Inside of the flow: flow.c has what threads add to levels, where they may be at rest
- * and the claims, wait_groups.c what sleepers say. */
+/* Internals of the flow: flow.c has the amounts that threads add to levels, the places where they
+ * may be at rest, and the claims; wait_groups.c has the bounds that sleeping threads imply. */
 #ifndef FT_PROOFS_STUCK_FLOW_INTERNAL_H
 #define FT_PROOFS_STUCK_FLOW_INTERNAL_H
 
@@ -17,14 +17,14 @@ enum {
 /* A level, or the difference of two of one lock. */
 typedef struct ft_flow_measure {
     uint32_t plus, minus; /* levels; minus: UINT32_MAX: none */
-    bool blind;           /* no sum: the level is */
+    bool blind;           /* the level is: it has no sum */
 } ft_flow_measure;
 
 typedef struct ft_flow_span {
     int64_t low, high;
 } ft_flow_span;
 
-/* What a thread did so far. */
+/* A thread's writes and changes so far. */
 typedef struct ft_flow_doing {
     uint32_t has_written;            /* a bit for each level */
     int64_t written[FT_LEVELS_MOST]; /* last */
@@ -96,7 +96,7 @@ static inline bool ft_flow_is_empty(ft_flow_span a)
 
 /* From the thread's event at that position on. */
 ft_flow_walk ft_flow_begin(const ft_stuck_flow *flow, uint32_t thread, uint32_t position);
-/* What the thread's event there does, on top of what is in `now`; of each event in turn. */
+/* Adds the changes of the thread's event there to `now`; call it for each event in turn. */
 void ft_flow_go_on(ft_flow_walk *walk, uint32_t thread, uint32_t position, ft_flow_doing *now);
 
 /* wait_groups.c: fills groups, by_group and group_of, then the places' bounds. */

@@ -5,6 +5,7 @@
  * number of looks of each thread. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "proofs/stuck/states_internal.h"
 
 enum { MOST_COMPARED = 64 };
@@ -57,6 +58,7 @@ static bool are_places_alike(const loops *l, uint32_t i, uint32_t k)
 static void add_other(loops *l, ft_step *at, uint32_t other)
 {
     if (!at->others) at->first_other = (uint32_t)l->steps->others.len;
+    assert(at->first_other + at->others == l->steps->others.len && other < l->n); /* one slice */
     ft_vec_push(&l->steps->others, other);
     at->others++;
 }
@@ -125,6 +127,7 @@ bool *ft_steps_needed(const ft_steps *steps)
     bool *needed = ft_calloc(steps->all.len + 1, sizeof *needed);
     for (size_t i = 0; i < steps->needs.len; i++) {
         uint32_t at = steps->first[steps->needs.data[i].thread] + steps->needs.data[i].step;
+        assert(at <= steps->all.len);
         needed[at] = true;
     }
     return needed;

@@ -1,12 +1,12 @@
-/* Inside of the standstills: stuck.c has the claims, semaphores.c the semaphores,
- * flow.c the levels, monitors.c the states of locks with conditions. */
+/* Internals of stuck.h: stuck.c decides claims, semaphores.c counts units, flow.c bounds levels,
+ * monitors.c uses the states of locks with conditions. */
 #ifndef FT_PROOFS_STUCK_INTERNAL_H
 #define FT_PROOFS_STUCK_INTERNAL_H
 
 #include "base/map.h"
 #include "proofs/stuck/stuck.h"
 
-/* What is known of all standstills in which a thread came to a position, or further. */
+/* Facts about all standstills in which a thread reached a position, or went further. */
 typedef struct ft_stuck_state {
     uint32_t position;
     bool joins_only;   /* they are those of a claim whose event is a join (claim.h) */
@@ -46,14 +46,15 @@ struct ft_stuck {
     ft_stuck_state *now;    /* of the claim at hand */
     ft_stuck_flow *flow;
     FT_VEC(ft_monitor) monitors;
-    bool merges;     /* no states tell who sleeps, not only those that would be too many (tests) */
-    ft_map alloc_of; /* variable -> the alloc of its block; FT_NO_EVENT: there are several */
+    bool merges;          /* states always merge sleeping threads, not only where there are too many
+                             (tests) */
+    ft_map alloc_of;      /* variable -> the alloc of its block; FT_NO_EVENT: there are several */
     uint32_t allocs_seen; /* events */
 };
 
-/* May a thread that is next at e wait there, as far as its kind and flags say? */
+/* May a thread that is next at e wait there, by its kind and flags? */
 bool ft_stuck_may_wait(const ft_trace *trace, uint32_t e);
-/* Likewise, and as far as the locks that others may rest with say. */
+/* Likewise, and by the locks that other threads may hold while they wait. */
 bool ft_stuck_possible(const ft_stuck *s, uint32_t e);
 
 /* May its creator, or that one's, rest before it is forked? */

@@ -2,6 +2,7 @@
  * claims. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "proofs/stuck/internal.h"
 
 enum { MONITORS = 4 };
@@ -23,6 +24,7 @@ void ft_stuck_find_monitors(ft_stuck *s)
 
 static const ft_monitor_states *states_of(ft_stuck *s, size_t i)
 {
+    assert(i < s->monitors.len);
     ft_monitor *monitor = &s->monitors.data[i];
     if (!monitor->asked) monitor->states = ft_monitor_states_new(s, monitor->lock);
     monitor->asked = true;
@@ -121,6 +123,7 @@ static bool is_written(ft_stuck *s, const ft_claim *claim)
 
 bool ft_stuck_keeps_apart(ft_stuck *s, const ft_claim *claim)
 {
+    FT_REQUIRE(s && claim && (unsigned)claim->kind < FT_CLAIM_KINDS);
     static bool (*const RULES[FT_CLAIM_KINDS])(ft_stuck *, const ft_claim *) = {
         [FT_CLAIM_RACE] = all_next,         [FT_CLAIM_CO_ENABLED] = all_next,
         [FT_CLAIM_DEADLOCK] = all_next,     [FT_CLAIM_ATOMICITY] = between,

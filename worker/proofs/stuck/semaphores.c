@@ -1,4 +1,4 @@
-/* Which semaphores can be waited for in a standstill, by what all threads together gave and took.
+/* The semaphores that a thread can wait for forever, by the units that all threads posted and took.
  *
  * For each thread there are the places where it may rest, each with the units that it has added to
  * every semaphore up to there and the one that it waits for. Thread by thread all sums are listed
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/partition.h"
 
 enum { SEMAPHORES = 4, MOST_SUMS = 1000000, MOST_WORK = 30000000, MOST_SEMAPHORES = 64 };
@@ -73,6 +74,7 @@ static bool find_places(const ft_stuck *s, const family *f, uint32_t thread, sum
         bool waits = kind == FT_EVENT_WAIT, posts = kind == FT_EVENT_POST;
         uint32_t number = waits || posts ? number_in(f, s->trace->object[e]) : SEMAPHORES;
         sum here = now;
+        assert(number < f->n || number == SEMAPHORES);
         if (waits && number < SEMAPHORES) here.waits = 1u << number;
         if (ft_stuck_possible(s, e)) few = add(places, &here);
         if (number < SEMAPHORES) now.units[number] += posts ? 1 : -1;
@@ -121,6 +123,7 @@ static bool sum_up(const ft_stuck *s, const family *f, sums *all)
 
 static bool is_possible(const sum *s, uint32_t n)
 {
+    FT_REQUIRE(n <= SEMAPHORES);
     for (uint32_t i = 0; i < n; i++)
         if (s->units[i] < 0 || (s->waits >> i & 1 && s->units[i] > 0)) return false;
     return true;
@@ -166,6 +169,7 @@ static bool gather(const ft_stuck *s, uint32_t *tied, uint32_t root, family *f)
 
 static void sum_up_family(ft_stuck *s, const family *f)
 {
+    assert(f->n > 0);
     sums all = {0};
     uint32_t waits = 0;
     if (are_small(s->trace, f) && sum_up(s, f, &all)) {

@@ -1,9 +1,10 @@
 /* Every state that the steps of one lock's sections come to, one by one: of each thread its step,
  * of each variable its value. They are few where values say who is next (turns, lists, rounds),
- * which sums of levels know nothing of; where they are too many, nothing is said. */
+ * which sums of levels do not show. Where there are too many states, nothing is refuted. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "proofs/stuck/states_internal.h"
 
 enum { MOST_SIGNALS = 64 /* of a step */ };
@@ -39,6 +40,7 @@ static uint64_t hash_of(const search *x, const uint32_t *state)
 static void put_slot(search *x, uint32_t i)
 {
     size_t mask = x->slots.cap - 1, at = hash_of(x, state_at(x, i)) & mask;
+    assert(x->slots.cap && (x->slots.cap & mask) == 0);
     while (x->slots.data[at]) at = (at + 1) & mask;
     x->slots.data[at] = i + 1;
 }
@@ -61,8 +63,24 @@ static bool has_state(const search *x, const uint32_t *state)
     return false;
 }
 
+/* Each thread is at one of its steps or at its end; no more threads are awake at a condition than
+ * there are; at most one thread is inside the lock. */
+static bool state_is_sound(const search *x, const uint32_t *state)
+{
+    uint32_t inside = 0;
+    for (uint32_t t = 0; t < x->n_threads; t++) {
+        if (state[t] > x->steps->first[t + 1] - x->steps->first[t]) return false;
+        const ft_step *step = ft_steps_next(x->steps, state, t);
+        inside += step ? step->inside : x->steps->ends_inside[t];
+    }
+    for (uint32_t i = 0; i < x->steps->n_counted; i++)
+        if (state[x->steps->first_awake + i] > x->n_threads) return false;
+    return inside <= 1;
+}
+
 static void add_state(search *x, const uint32_t *state)
 {
+    FT_CHECK(state_is_sound(x, state));
     if (2 * ((size_t)x->n + 1) > x->slots.cap) grow_slots(x);
     if (has_state(x, state)) return;
     if (x->words.len + x->width > MOST_WORDS) {
@@ -72,6 +90,7 @@ static void add_state(search *x, const uint32_t *state)
     ft_vec_reserve(&x->words, x->words.len + x->width);
     memcpy(x->words.data + x->words.len, state, x->width * sizeof *state);
     x->words.len += x->width;
+    assert(x->words.len == ((size_t)x->n + 1) * x->width);
     put_slot(x, x->n++);
 }
 
@@ -142,6 +161,7 @@ static uint32_t count_sleepers(const search *x, const uint32_t *state, const ft_
 static void wake_any(search *x, uint32_t *state, const ft_step *step, uint32_t at, uint32_t end,
                      uint32_t from)
 {
+    assert(at <= end && end <= step->acts);
     const ft_step_act *signal = &x->steps->acts.data[step->first_act + at];
     uint32_t self = x->s->trace->thread[step->event];
     uint32_t left = at < end ? count_sleepers(x, state, step, signal->object, from) : 0;
@@ -174,6 +194,7 @@ static void act(search *x, uint32_t *state, const ft_step *step, uint32_t from)
     const ft_step_act *acts = x->steps->acts.data + step->first_act;
     for (uint32_t i = from; i < step->acts; i++) {
         uint32_t object = acts[i].object;
+        assert(acts[i].does >= FT_STEP_SIGNALS || object < x->steps->n_variables);
         x->given_up |= ++x->work > MOST_WORK;
         switch (acts[i].does) {
         case FT_STEP_READS:
@@ -206,10 +227,11 @@ static void take_step(search *x, const uint32_t *state, uint32_t thread, const f
     act(x, next, step, 0);
 }
 
-/* Whoever goes on was awake. */
+/* A thread that goes on was awake. */
 static void go_on(search *x, const uint32_t *state, uint32_t thread, const ft_step *step)
 {
     uint32_t next[FT_STEPS_WIDTH];
+    assert(step->wait_loop < x->steps->n_counted);
     memcpy(next, state, x->width * sizeof *next);
     uint32_t *awake = &next[x->steps->first_awake + step->wait_loop];
     if (*awake) --*awake;
@@ -362,6 +384,7 @@ static void search_all(ft_monitor_states *found)
                 .found = found,
                 .n_threads = found->steps->s->order->n_threads};
     x.width = x.steps->first_awake + x.steps->n_counted;
+    assert(x.width <= FT_STEPS_WIDTH && x.n_threads <= FT_STEPS_THREADS);
     found->stuck = ft_calloc(x.steps->all.len + 1, sizeof *found->stuck);
     begin_places(&x);
     visit_all(&x);
@@ -381,6 +404,7 @@ static void forget(ft_monitor_states *states)
 
 static ft_monitor_states *begin_states(const ft_stuck *s, uint32_t lock)
 {
+    FT_REQUIRE(s && lock < s->trace->locks.len);
     ft_steps *steps = ft_steps_new(s, lock);
     ft_monitor_states *found;
     if (!steps || !is_served(steps)) {
@@ -392,7 +416,8 @@ static ft_monitor_states *begin_states(const ft_stuck *s, uint32_t lock)
     return found;
 }
 
-/* Who sleeps is told apart where that is not too much: it says more. */
+/* States first keep the sleeping threads apart, which refutes more, and merge them where there are
+ * too many states. */
 ft_monitor_states *ft_monitor_states_new(const ft_stuck *s, uint32_t lock)
 {
     ft_monitor_states *found = begin_states(s, lock);

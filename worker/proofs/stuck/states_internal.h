@@ -1,6 +1,6 @@
-/* Inside of the states: steps.c cuts threads into steps, idle_loops.c finds those
- * that are taken again and again, wait_loops.c those at which states need not tell who
- * sleeps, states.c has the states that they come to. */
+/* Internals of the states: steps.c cuts threads into steps, idle_loops.c finds steps that are taken
+ * again and again, wait_loops.c finds those at which states need not keep sleeping threads apart,
+ * states.c enumerates the states. */
 #ifndef FT_PROOFS_STUCK_STATES_INTERNAL_H
 #define FT_PROOFS_STUCK_STATES_INTERNAL_H
 
@@ -23,7 +23,7 @@ typedef enum ft_step_does {
     FT_STEP_BROADCASTS
 } ft_step_does;
 
-/* What an event of a step does that others can see. */
+/* An effect of a step that other threads can see. */
 typedef struct ft_step_act {
     ft_step_does does;
     uint32_t object; /* index in variables, or condition */
@@ -34,7 +34,7 @@ typedef struct ft_step_need {
     uint32_t thread, step; /* that thread has come to its step of that number, or further */
 } ft_step_need;
 
-/* A thread's events from one at which it may be kept from going on to the next such. */
+/* A thread's events from one at which it may have to wait up to the next such event. */
 typedef struct ft_step {
     uint32_t event;           /* its first: its thread is next at it */
     uint32_t first_act, acts; /* accesses, then signals by condition, broadcasts first */
@@ -49,7 +49,7 @@ typedef struct ft_step {
     uint32_t next;    /* of its thread's steps the one behind it */
     uint32_t place; /* the one that stands for it in states: of steps that a thread takes again and
                        again, without changing a variable, the first */
-    uint32_t wait_loop; /* the number of the condition at which its thread lingers before it;
+    uint32_t wait_loop; /* the number of the condition in whose wait loop its thread is before it;
                          FT_STEPS_NO_COUNT: none */
     uint32_t first_other, others; /* what the thread does from there instead of it: slice of others;
                                      0: nothing else */
@@ -66,12 +66,12 @@ typedef struct ft_steps {
     FT_VEC(ft_step_need) needs;
     FT_VEC(uint32_t) others; /* steps of the thread */
     uint32_t n_variables, initial[FT_STEPS_VARIABLES];
-    uint32_t n_counted, counted[FT_STEPS_COUNTED]; /* conditions that threads linger at */
+    uint32_t n_counted, counted[FT_STEPS_COUNTED]; /* conditions with wait loops */
     uint32_t first_awake;                          /* in a state: of these, how many are awake */
 } ft_steps;
 
 /* A state: of each thread the step that it is at, of each variable its value, of each condition
- * that threads linger at how many of these are awake, at least. */
+ * with a wait loop how many of the threads in it are awake, at least. */
 
 /* The step that the thread is at; NULL: it is at its end. */
 static inline const ft_step *ft_steps_next(const ft_steps *steps, const uint32_t *state,
@@ -90,7 +90,7 @@ static inline bool ft_steps_are_met(const ft_steps *steps, const uint32_t *state
     return true;
 }
 
-/* What its states say of a lock. Places: a step of the thread that it is at, or at its end the
+/* The states of a lock. Places: a step of the thread that it is at, or at its end the
  * number of its steps; of steps that loops put together, the first. */
 struct ft_monitor_states {
     ft_steps *steps;
@@ -114,22 +114,27 @@ void ft_steps_find_loops(ft_steps *steps);
 /* [steps + 1], on the heap: another thread's step needs the one before it. */
 bool *ft_steps_needed(const ft_steps *steps);
 
-/* wait_loops.c: has threads linger at conditions, where that can be. Are there any? */
+/* wait_loops.c: finds wait loops, whose sleeping threads states need not keep apart. Are there any?
+ */
 bool ft_steps_merge_sleepers(ft_steps *steps);
-/* Does a thread that is at that step of that number linger? step: NULL: at its end. */
+/* Is a thread that is at that step, of that number, in a wait loop? step NULL: at its end. */
 static inline bool ft_wait_loop_at(const ft_step *step, uint32_t at)
 {
     return step && step->wait_loop != FT_STEPS_NO_COUNT && at == step->place;
 }
-/* Those that are at a first look count from now on, awake. Are there any? */
+/* Threads that arrive at a wait loop's first look are counted from now on, as awake. Are there any?
+ */
 bool ft_wait_loops_enter(const ft_steps *steps, uint32_t *state);
-/* Where what one sees lets it sleep, all of its condition may be asleep. */
+/* Where the values let one thread sleep, all threads in the loops of its condition may be asleep.
+ */
 void ft_wait_loops_sleep(const ft_steps *steps, uint32_t *state);
-/* A signal or broadcast of the step. False: nobody lingers at that condition in any state. */
+/* A signal or broadcast of the step. False: the condition has no wait loop. */
 bool ft_wait_loops_wake(const ft_steps *steps, uint32_t *state, const ft_step *step,
                         const ft_step_act *signal);
 /* NULL: the lock, or the traces, are not of the kind that is served. */
 ft_steps *ft_steps_new(const ft_stuck *s, uint32_t lock);
 void ft_steps_free(ft_steps *steps); /* accepts NULL */
+/* The invariant: a thread's steps are in program order; slices, places and successors exist. */
+bool ft_steps_are_sound(const ft_steps *steps);
 
 #endif

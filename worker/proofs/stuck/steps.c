@@ -15,11 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "proofs/stuck/states_internal.h"
 
 enum { MOST_EVENTS = 1000 * 1000, MOST_FOLLOWED = 10 * 1000 /* cells */ };
 
-/* What is known of a variable that is accessed with the lock. */
+/* A variable that is accessed with the lock. */
 typedef struct cell {
     uint32_t variable;
     uint32_t reads, writes; /* with the lock */
@@ -54,7 +55,7 @@ static bool is_inside(const maker *m, uint32_t e)
     return ft_order_section_at(m->order, e, m->lock) != FT_NO_SECTION;
 }
 
-/* Does the wait give the lock back, and does it take it again before anything else? */
+/* Does the wait release the lock, and acquire it again before anything else? */
 static bool gives_back(const maker *m, uint32_t wait)
 {
     const ft_trace *trace = m->trace;
@@ -134,7 +135,8 @@ static bool come_before(const maker *m, const cell *c, uint32_t e)
     return c->last != NULL;
 }
 
-/* It initialises, or comes between all that is done with the lock, whatever the schedule. */
+/* A write without the lock must be initialisation, or come between all accesses with the lock, in
+ * every schedule. */
 static void write_outside(const maker *m, cell *c, uint32_t e, ft_vid vid)
 {
     bool begun = c->begun != FT_NO_EVENT;
@@ -212,7 +214,7 @@ static int by_accesses(const void *left, const void *right)
     return (a->variable > b->variable) - (a->variable < b->variable);
 }
 
-/* Those that say most of the order of sections. */
+/* Takes the variables that are accessed most: they restrict the order of sections most. */
 static void take_variables(maker *m)
 {
     ft_steps *steps = m->steps;
@@ -251,7 +253,7 @@ static bool is_signal(const maker *m, uint32_t e)
     return (kind == FT_EVENT_SIGNAL || kind == FT_EVENT_BROADCAST) && m->ours[m->trace->object[e]];
 }
 
-/* Whose time runs out needs no signal, though it may take one from others while it sleeps. */
+/* A wait that times out needs no signal, though it may take one from others while it sleeps. */
 static bool is_sleep(const maker *m, uint32_t e)
 {
     return m->trace->kind[e] == FT_EVENT_COND_WAKE && m->ours[m->trace->object[e]] &&
@@ -299,6 +301,7 @@ static void begin_step(maker *m, uint32_t e)
 static void add_act(maker *m, ft_step_does does, uint32_t object, uint32_t value)
 {
     ft_vec_push(&m->steps->acts, ((ft_step_act){does, object, value}));
+    assert(m->steps->all.len > 0);
     m->steps->all.data[m->steps->all.len - 1].acts++;
 }
 
@@ -386,6 +389,7 @@ static uint32_t steps_within(const maker *m, uint32_t thread, uint32_t events)
             high = middle;
     }
     uint32_t begun = low - steps->first[thread];
+    assert(low >= steps->first[thread]);
     return begun ? begun - 1 : 0;
 }
 
@@ -398,6 +402,7 @@ static void find_needs_of(maker *m, ft_step *step, uint32_t *met)
     step->first_need = (uint32_t)m->steps->needs.len;
     for (uint32_t t = 0; t < order->n_threads; t++) {
         if (t == self || clock[t] <= met[t]) continue;
+        assert(clock[t] <= order->thread_start[t + 1] - order->thread_start[t]);
         met[t] = clock[t];
         ft_step_need need = {t, steps_within(m, t, clock[t])};
         if (need.step > 0) ft_vec_push(&m->steps->needs, need);
@@ -446,6 +451,27 @@ static void make(maker *m)
     find_ends(m);
     find_needs(m);
     ft_steps_find_loops(m->steps);
+    FT_CHECK(ft_steps_are_sound(m->steps));
+}
+
+bool ft_steps_are_sound(const ft_steps *steps)
+{
+    const ft_order *order = steps->s->order;
+    for (uint32_t t = 0; t < order->n_threads; t++)
+        for (uint32_t i = steps->first[t]; i < steps->first[t + 1]; i++) {
+            const ft_step *step = &steps->all.data[i];
+            uint32_t count = steps->first[t + 1] - steps->first[t];
+            if (steps->s->trace->thread[step->event] != t) return false;
+            if (i > steps->first[t] &&
+                order->position[step[-1].event] >= order->position[step->event])
+                return false;
+            if (step->next > count || step->place >= count) return false;
+            if (step->first_act + step->acts > steps->acts.len ||
+                step->first_need + step->needs > steps->needs.len ||
+                step->first_other + step->others > steps->others.len)
+                return false;
+        }
+    return steps->first[order->n_threads] == steps->all.len;
 }
 
 ft_steps *ft_steps_new(const ft_stuck *s, uint32_t lock)

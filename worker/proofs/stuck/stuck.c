@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 enum { SECTION_EVENTS = 256, BEHIND_SECTION = 64, ROUNDS = 8, ALARMS = 8 };
 
 typedef ft_stuck_state state;
@@ -116,10 +118,11 @@ bool ft_stuck_may_be_unstarted(const ft_stuck *s, uint32_t thread)
 
 static bool is_executed(const ft_stuck *s, uint32_t e)
 {
+    assert(s->now);
     return e != FT_NO_EVENT && s->order->position[e] < s->now->reached[s->trace->thread[e]];
 }
 
-/* With it all that is before it in its thread. */
+/* Notes that e is executed, and all that comes before it in its thread. */
 static void execute(ft_stuck *s, uint32_t e)
 {
     uint32_t thread = s->trace->thread[e], want = s->order->position[e] + 1;
@@ -141,6 +144,7 @@ static void execute_needs(ft_stuck *s, uint32_t e)
 
 static uint32_t event_at(const ft_stuck *s, uint32_t thread, uint32_t position)
 {
+    assert(s->order->thread_start[thread] + position < s->order->thread_start[thread + 1]);
     return s->order->thread_events[s->order->thread_start[thread] + position];
 }
 
@@ -162,8 +166,8 @@ static void close_needs(ft_stuck *s)
 
 /* ---- was the waiter there first? ------------------------------------------------------------- */
 
-/* Is the write known to be behind the other one (FT_NO_EVENT: the initial state), by order or since
- * its own section reads that one before? */
+/* Is the write known to come after the other one (FT_NO_EVENT: the initial state), by order or
+ * since its own section reads that one before? */
 static bool is_behind(const ft_stuck *s, uint32_t write, uint32_t source, uint32_t variable,
                       uint32_t from)
 {
@@ -181,7 +185,7 @@ static bool is_behind(const ft_stuck *s, uint32_t write, uint32_t source, uint32
     return false;
 }
 
-/* Does the section overwrite what the read has to return? */
+/* Does the section overwrite the value that the read must return? */
 static bool overwrites(const ft_stuck *s, const ft_section *section, uint32_t variable,
                        uint32_t source)
 {
@@ -265,7 +269,8 @@ static bool *find_only_sleepers(const ft_trace *trace)
     return only;
 }
 
-/* Of the next signals in the run those that wake whoever sleeps, and find this waiter asleep. */
+/* Of the next signals in the run, those that wake every sleeping thread and find this waiter
+ * asleep. */
 static void find_alarms_of(ft_stuck *s, uint32_t wait, bool only_sleeper)
 {
     const ft_order_sync *sync = &s->order->sync;
@@ -300,6 +305,7 @@ static void find_alarms(ft_stuck *s)
 
 ft_stuck *ft_stuck_new(const ft_problem *problem, const ft_causality *causality)
 {
+    FT_REQUIRE(problem);
     const ft_trace *trace = problem->trace;
     ft_stuck *s = ft_calloc(1, sizeof *s);
     *s = (ft_stuck){.problem = problem,
@@ -329,8 +335,7 @@ void ft_stuck_free(ft_stuck *s)
     }
     free(s->states);
     ft_stuck_flow_free(s->flow);
-    for (size_t i = 0; i < s->monitors.len; i++) ft_monitor_states_free(s->monitors.data[i].states);
-    ft_vec_release(&s->monitors);
+    ft_stuck_release_monitors(s);
     free(s->cut);
     free(s->lock_stuck);
     free(s->waited);
@@ -340,7 +345,7 @@ void ft_stuck_free(ft_stuck *s)
     free(s);
 }
 
-/* ---- what may keep a thread waiting in the end ----------------------------------------------- */
+/* ---- reasons for a thread to wait forever ----------------------------------------------- */
 
 static bool may_lack_lock(const ft_stuck *s, uint32_t e)
 {
@@ -410,12 +415,13 @@ static bool (*const LACKS[FT_EVENT_KINDS])(const ft_stuck *, uint32_t) = {
     [FT_EVENT_ONCE_PASS] = may_lack_initialiser,
 };
 
-/* May the thread that is next at e rest there, with all that is known to be executed? */
+/* May the thread that is next at e wait there forever, given all that is known to be executed? */
 static bool may_stay(const ft_stuck *s, uint32_t e)
 {
     if (!ft_stuck_possible(s, e)) return false;
     if (s->now->joins_only && s->trace->kind[e] != FT_EVENT_JOIN && !is_acquire(s->trace, e))
         return false;
+    assert(LACKS[s->trace->kind[e]]); /* each kind that may wait has a reason */
     return LACKS[s->trace->kind[e]](s, e);
 }
 
@@ -433,6 +439,7 @@ static bool go_on(ft_stuck *s, uint32_t thread)
     uint32_t *reached = &s->now->reached[thread], before = *reached, n = events_of(s, thread);
     if (!is_started(s, thread)) return false;
     while (*reached < n && !may_stay(s, event_at(s, thread, *reached))) ++*reached;
+    assert(*reached >= before && *reached <= n);
     if (*reached == n && s->cut[thread]) s->now->refuted = true;
     return *reached != before;
 }
@@ -461,6 +468,7 @@ static state *state_at(ft_stuck *s, uint32_t event)
 
 bool ft_stuck_refutes(ft_stuck *s, const ft_claim *claim)
 {
+    FT_REQUIRE(s && claim);
     if (claim->kind != FT_CLAIM_STUCK || s->idle) return false;
     uint32_t event = claim->events[0], fork = s->order->fork_of[s->trace->thread[event]];
     s->now = state_at(s, event);

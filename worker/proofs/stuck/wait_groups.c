@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "proofs/stuck/flow_internal.h"
 
 enum { SECTION_EVENTS = 256, SWEEPS = 8 };
@@ -95,6 +96,7 @@ static void find_window(const flow *f, group *g)
             else
                 low = middle + 1;
         }
+        assert(g->from[t] <= low);
         g->to[t] = low;
     }
     free(last);
@@ -159,7 +161,9 @@ static bool wakes_all(const flow *f, const group *g, uint32_t e)
 static bool has_signal(const flow *f, const group *g, uint32_t lock, uint32_t e)
 {
     const ft_order *order = f->s->order;
-    uint32_t acquire = order->sections.data[ft_order_section_at(order, e, lock)].acquire;
+    uint32_t section = ft_order_section_at(order, e, lock);
+    assert(section != FT_NO_SECTION); /* a level changes under its lock alone */
+    uint32_t acquire = order->sections.data[section].acquire;
     uint32_t at = e;
     for (uint32_t n = 0; n < SECTION_EVENTS && at != acquire && at != FT_NO_EVENT; n++) {
         if (wakes_all(f, g, at)) return true;
@@ -198,6 +202,7 @@ static reach *reach_of(const reaches *all, int64_t from)
 static bool extend(const reaches *all, const ft_level_change *by)
 {
     reach *from = reach_of(all, by->before), *to = reach_of(all, by->after);
+    assert(from && to); /* every value of a change is listed */
     span before = from->to;
     if (to->to.low < from->to.low) from->to.low = to->to.low;
     if (to->to.high > from->to.high) from->to.high = to->to.high;
@@ -256,6 +261,7 @@ static bool find_reaches(const silent_changes *silent, reaches *all)
 static const ft_level_wait *sleeps_since(const flow *f, const group *g, const place *p)
 {
     if (p->group != (uint32_t)(g - f->groups.data)) return NULL;
+    assert(p->wait < f->levels.waits.len && f->group_of[p->wait] == p->group);
     return &f->levels.waits.data[p->wait];
 }
 

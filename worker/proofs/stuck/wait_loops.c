@@ -1,14 +1,15 @@
-/* Threads that linger at a condition: about to look, asleep, or woken and about to look again. Of n
- * threads that do, each may be asleep or not, and a state for each of these 2^n is too many. One
- * number for each condition is enough: how many of its threads are awake, at least.
+/* Wait loops: a thread in one is about to look, asleep at the condition, or woken and about to look
+ * again. With n threads in the loops of a condition, each asleep or not, 2^n states are too many.
+ * One number for each condition is enough: how many of these threads are awake, at least.
  *
- * Such a thread arrives awake, where it has yet to look (one more), or asleep. Whoever goes on was
+ * A thread arrives awake, where it has yet to look (one more), or asleep. A thread that goes on was
  * awake (one less). A signal that is not lost wakes one, or finds all awake; a broadcast leaves all
  * awake. While what one of them sees would let it sleep, each may have looked just now: then none
  * need be awake. Fewer awake allow whatever more do, so the least number stands for all; nobody
  * rests while one is awake and the lock is free. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "proofs/stuck/states_internal.h"
 
 /* ---- which steps ----------------------------------------------------------------------------- */
@@ -112,6 +113,7 @@ static bool arrives(const ft_steps *steps, uint32_t *state, uint32_t thread)
         !ft_steps_are_met(steps, state, step))
         return false;
     state[thread] = step->place;
+    assert(step->wait_loop < steps->n_counted);
     state[steps->first_awake + step->wait_loop]++;
     return true;
 }
@@ -132,7 +134,7 @@ static bool sees(const ft_steps *steps, const uint32_t *state, const ft_step *lo
     return true;
 }
 
-/* Does one of the looks of a thread that lingers let it sleep? */
+/* Does one of the looks of a thread in a wait loop let it sleep? */
 static bool may_sleep(const ft_steps *steps, const uint32_t *state, uint32_t thread)
 {
     const ft_step *all = steps->all.data + steps->first[thread], *again;
@@ -173,6 +175,7 @@ bool ft_wait_loops_wake(const ft_steps *steps, uint32_t *state, const ft_step *s
                         const ft_step_act *signal)
 {
     uint32_t number = number_of(steps, signal->object);
+    FT_REQUIRE(signal->does == FT_STEP_SIGNALS || signal->does == FT_STEP_BROADCASTS);
     if (number == FT_STEPS_NO_COUNT) return false;
     uint32_t *awake = &state[steps->first_awake + number],
              n = count_others(steps, state, step, number);
