@@ -4,7 +4,7 @@
  * depend on their order. domain.h follows the finite sets of values that flow through the program's
  * terms. Both prove assertions; the encodings use the sets as the choices that a read has.
  *
- * Imports: problem. */
+ * Imports: problem, common/base. */
 #ifndef FT_VALUES_H
 #define FT_VALUES_H
 
