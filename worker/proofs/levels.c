@@ -5,8 +5,9 @@
 #include "base/contract.h"
 
 enum { ACCESSES_BEFORE = 8, EVENTS_BEFORE = 32, MOST_THREADS = 4096 };
-#define MOST_SUM ((int64_t)1 << 58) /* of the threads' sums, so that a few of these can be added   \
-                                     */
+#define MOST_SUM                                                                                   \
+    ((int64_t)1 << 58) /* of the threads' sums, so that a few of these can be added                \
+                        */
 
 /* The value of a variable that a thread has seen, and the section in which it saw it. */
 typedef struct known {
