@@ -377,44 +377,58 @@ static ft_status add_record(ft_sql *sql, sqlite3_stmt *statement, const ft_reque
 
 #define ASKED "job = " FT_JOB_N " AND (?3 IS NULL OR \"check\" = ?3) AND (?4 OR verdict <> 'safe') "
 
-/* In the order of the plan the rows are sorted before their records are read. */
-static ft_status start_records(ft_sql *sql, const ft_request *request, const page_start *start,
-                               sqlite3_stmt **statement, ft_error *err)
+/* The task of the record that ended the page before; NULL: the plan decided it, or it is the first
+ * page. */
+#define LAST_TASK "(SELECT task FROM verdicts WHERE job = " FT_JOB_N " AND n = ?2)"
+
+/* Each streams from an index: a page must not cost a sort of all records of its job. The plus signs
+ * keep SQLite from the other index. */
+static const char COMMITTED[] =
+    "SELECT " RECORD_COLUMNS " FROM verdicts WHERE " ASKED "AND n > ?2 ORDER BY n";
+static const char BY_PLAN[] = "SELECT " RECORD_COLUMNS " FROM verdicts WHERE " ASKED
+                              "AND n > ?2 AND +task IS NULL AND " LAST_TASK " IS NULL ORDER BY n";
+static const char BY_TASKS[] = "SELECT " RECORD_COLUMNS " FROM verdicts WHERE +" ASKED
+                               "AND task " FT_JOB_TASKS " AND task > ifnull(" LAST_TASK ", 0) "
+                               "ORDER BY task";
+
+/* A page while it fills. */
+typedef struct report_page {
+    json_t *report;
+    int64_t last;   /* the number of its last record */
+    uint32_t taken; /* records */
+    size_t bytes;
+    bool full; /* and there is a further record */
+} report_page;
+
+static ft_status add_rows(ft_sql *sql, ft_request *request, const char *text, int64_t after,
+                          report_page *page, ft_error *err)
 {
-    static const char COMMITTED[] =
-        "SELECT " RECORD_COLUMNS " FROM verdicts WHERE " ASKED "AND n > ?2 ORDER BY n";
-    static const char IN_PLAN[] =
-        "SELECT " RECORD_COLUMNS
-        " FROM (SELECT id AS its, row_number() OVER (ORDER BY " FT_PLAN_ORDER
-        ") AS place FROM verdicts WHERE " ASKED "AND (?2 = 0 OR (" FT_PLAN_ORDER
-        ") > (SELECT " FT_PLAN_ORDER " FROM verdicts WHERE job = " FT_JOB_N
-        " AND n = ?2))) JOIN verdicts "
-        "ON id = its ORDER BY place";
-    return ft_sql_start(sql, statement, err, start->planned ? IN_PLAN : COMMITTED, "titi",
-                        (const char *)request->job, start->after, (const char *)request->other,
-                        (int64_t)request->safe);
+    sqlite3_stmt *statement;
+    bool row;
+    if (page->full) return FT_OK;
+    ft_status status = ft_sql_start(sql, &statement, err, text, "titi", (const char *)request->job,
+                                    after, (const char *)request->other, (int64_t)request->safe);
+    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
+        page->full = (request->limit > 0 && page->taken++ == request->limit) ||
+                     page->bytes >= FT_STORE_REPORT_MOST;
+        if (page->full) break;
+        status = add_record(sql, statement, request, page->report, &page->bytes, err);
+        if (status != FT_OK) break;
+        page->last = ft_sql_int(statement, 1);
+    }
+    return status;
 }
 
 static ft_status add_records(ft_sql *sql, ft_request *request, const page_start *start,
                              json_t *report, ft_error *err)
 {
-    sqlite3_stmt *statement;
-    bool row;
-    uint32_t taken = 0;
-    size_t bytes = 0;
-    int64_t last = start->after;
+    report_page page = {.report = report, .last = start->after};
+    const char *text = start->planned ? BY_PLAN : COMMITTED;
     if (request->as_text) json_object_set_new(report, "reviews", json_array());
-    ft_status status = start_records(sql, request, start, &statement, err);
-    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
-        bool full = request->limit > 0 && taken++ == request->limit;
-        if (full || bytes >= FT_STORE_REPORT_MOST) {
-            json_object_set_new(report, "next", next_start(start, last));
-            break;
-        }
-        status = add_record(sql, statement, request, report, &bytes, err);
-        if (status != FT_OK) break;
-        last = ft_sql_int(statement, 1);
-    }
+    ft_status status = add_rows(sql, request, text, start->after, &page, err);
+    if (status == FT_OK && start->planned)
+        status = add_rows(sql, request, BY_TASKS, start->after, &page, err);
+    if (page.full) json_object_set_new(report, "next", next_start(start, page.last));
     ft_store_damage_note(report);
     return status;
 }
