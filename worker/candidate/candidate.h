@@ -154,7 +154,7 @@ typedef struct ft_candidates {
 } ft_candidates;
 
 /* Without groups yet: the functions below add those of their check. The arguments must outlive
- * them. */
+ * them. run: may be NULL where the check `order` is not asked for. */
 ft_candidates *ft_candidates_new(const ft_trace *trace, const ft_order *order, const ft_run *run,
                                  bool per_event, const uint8_t *ignored);
 void ft_candidates_free(ft_candidates *candidates); /* accepts NULL */

@@ -291,7 +291,7 @@ static uint64_t count_ignored(const ft_candidates *c)
 ft_candidates *ft_candidates_new(const ft_trace *trace, const ft_order *order, const ft_run *run,
                                  bool per_event, const uint8_t *ignored)
 {
-    FT_REQUIRE(trace && order && run);
+    FT_REQUIRE(trace && order);
     ft_candidates *c = ft_calloc(1, sizeof *c);
     *c = (ft_candidates){
         .trace = trace, .order = order, .run = run, .per_event = per_event, .ignored = ignored};

@@ -203,6 +203,7 @@ static void uninitialised(ft_candidates *c)
 
 void ft_candidates_order(ft_candidates *c)
 {
+    FT_REQUIRE(c->run);
     if (c->trace->blocks.len) after_free(c);
     uninitialised(c);
 }
