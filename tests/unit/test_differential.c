@@ -82,6 +82,8 @@ static void check_coverage(const ft_comparison_stats *stats)
             fail_msg("few blocked events of kind %s: %u", ft_event_kind_name((ft_event_kind)k),
                      (unsigned)stats->blocked[k]);
     for (int k = 0; k < FT_CLAIM_KINDS; k++) {
+        /* How a recorded run ended is not up to an order: golden traces have it (failure_*). */
+        if (k == FT_CLAIM_FAILURE) continue;
         if (stats->claims[k][1] < stats->traces / 100)
             fail_msg("few violated claims of kind %s", ft_claim_kind_name((ft_claim_kind)k));
         if (k != FT_CLAIM_LOCK_ERROR && stats->claims[k][0] < stats->traces / 100)

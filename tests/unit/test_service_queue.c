@@ -276,7 +276,7 @@ static void interrupt_check(bool detach, const char *state)
     assert_int_equal(kill(check, SIGINT), 0);
     assert_int_equal(waitpid(check, &status, 0), check);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
-    snprintf(expected, sizeof expected, "job %s %s", job, detach ? "goes on" : "was cancelled");
+    snprintf(expected, sizeof expected, "job %s %s", job, detach ? "continues" : "was cancelled");
     expect_said(said, expected);
     if (detach) assert_int_equal(kill(worker, SIGCONT), 0);
     json_t *snapshot = ft_daemon_finish(&ft_steps_server, job, NULL, NULL);
