@@ -283,8 +283,8 @@ static char *difference(const ft_finding *finding)
 {
     ft_strbuf out = {0};
     if (finding->steps.len && !say_departure(finding, &out) && !say_order(finding, &out))
-        ft_strbuf_puts(&out, "the steps come in the observed order; what the run did between them "
-                             "is left out.");
+        ft_strbuf_puts(&out, "it has these steps in the same order, and others in between that the "
+                             "violation does not need.");
     return out.text ? ft_strbuf_take(&out) : ft_strdup("");
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/closest.h"
 #include "base/memory.h"
 
 typedef enum kind { TEXT, NUMBER } kind;
@@ -86,7 +87,12 @@ ft_status ft_config_set(ft_config *config, const char *name, const char *value, 
         set_text(config, o, value);
         return FT_OK;
     }
-    return ft_error_set(err, FT_USAGE, "'%.64s' is not an option; see foretelld --help", name);
+    ft_closest closest = {.word = name};
+    for (size_t i = 0; i < OPTION_COUNT; i++) ft_closest_offer(&closest, OPTIONS[i].name);
+    if (!closest.name)
+        return ft_error_set(err, FT_USAGE, "'%.64s' is not an option; see foretelld --help", name);
+    return ft_error_set(err, FT_USAGE, "'%.64s' is not an option; did you mean '%s'?", name,
+                        closest.name);
 }
 
 void ft_config_init(ft_config *config)

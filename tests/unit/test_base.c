@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/closest.h"
 #include "base/digest.h"
 #include "base/digest_blocks.h"
 #include "base/map.h"
@@ -358,6 +359,27 @@ static void test_first_error_wins(void **state)
     assert_int_equal(strlen(longest.message), sizeof longest.message - 1);
 }
 
+static const char *closest_of(const char *word)
+{
+    static const char *const NAMES[] = {"workers", "listen", "output", "test", "top", "token-file"};
+    ft_closest closest = {.word = word};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) ft_closest_offer(&closest, NAMES[i]);
+    return closest.name;
+}
+
+static void test_closest(void **state)
+{
+    (void)state;
+    assert_string_equal(closest_of("wrokers"), "workers"); /* two letters swapped */
+    assert_string_equal(closest_of("lisen"), "listen");    /* one left out */
+    assert_string_equal(closest_of("out"), "output");      /* its beginning */
+    assert_string_equal(closest_of("tset"), "test");
+    assert_string_equal(closest_of("tokenfile"), "token-file");
+    assert_null(closest_of("frobnicate"));
+    assert_null(closest_of("x"));
+    assert_null(closest_of(""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,7 +390,7 @@ int main(void)
         cmocka_unit_test(test_copies),           cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_strbuf),           cmocka_unit_test(test_status_names),
         cmocka_unit_test(test_first_error_wins), cmocka_unit_test(test_map_sound),
-        cmocka_unit_test(test_intern_sound),
+        cmocka_unit_test(test_intern_sound),     cmocka_unit_test(test_closest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/closest.h"
 #include "base/contract.h"
 #include "help.h"
 #include "options.h"
@@ -348,25 +349,12 @@ static const option_row *find_letter(char letter, ft_command command)
     return NULL;
 }
 
-/* The number of characters with which both words begin. */
-static size_t common_start(const char *a, const char *b)
-{
-    size_t same = 0;
-    while (a[same] && a[same] == b[same]) same++;
-    return same;
-}
-
-/* The option whose name begins most like the word; NULL: none begins with two of its letters. */
 static const char *closest_option(ft_command command, const char *word)
 {
-    const char *closest = NULL;
-    size_t most = 1;
-    for (size_t i = 0; i < N_ROWS; i++) {
-        size_t same = rows[i].commands >> command & 1 ? common_start(word, rows[i].name) : 0;
-        if (same > most) closest = rows[i].name;
-        if (same > most) most = same;
-    }
-    return closest;
+    ft_closest closest = {.word = word};
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (rows[i].commands >> command & 1) ft_closest_offer(&closest, rows[i].name);
+    return closest.name;
 }
 
 static ft_status unknown_option(const ft_options *options, const char *word, ft_error *err)
@@ -431,20 +419,15 @@ static bool find_command(const char *name, ft_command *command)
     return false;
 }
 
-/* Names the command that begins most like the word, if there is one. */
 static ft_status unknown_command(const char *word, ft_error *err)
 {
-    const char *closest = NULL;
-    size_t most = 1;
-    for (unsigned i = 0; i < FT_COMMANDS; i++) {
-        const char *name = ft_command_name((ft_command)i);
-        size_t same = common_start(word, name);
-        if (same > most) closest = name;
-        if (same > most) most = same;
-    }
-    if (!closest)
+    ft_closest closest = {.word = word};
+    for (unsigned i = 0; i < FT_COMMANDS; i++)
+        ft_closest_offer(&closest, ft_command_name((ft_command)i));
+    if (!closest.name)
         return ft_error_set(err, FT_USAGE, "'%s' is not a command: see foretell --help", word);
-    return ft_error_set(err, FT_USAGE, "'%s' is not a command; did you mean '%s'?", word, closest);
+    return ft_error_set(err, FT_USAGE, "'%s' is not a command; did you mean '%s'?", word,
+                        closest.name);
 }
 
 static ft_status check_arguments(const ft_options *options, ft_error *err)
