@@ -77,6 +77,7 @@ static void run_list(ft_errand **list)
     *list = NULL;
     for (ft_errand *next; errand; errand = next) {
         next = errand->next;
+        errand->next = NULL; /* it is in no list: `again' may put it into one */
         errand->again(errand);
     }
 }
