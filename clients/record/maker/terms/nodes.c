@@ -306,9 +306,10 @@ ft_node ft_node_index(ft_terms *t, ft_node base, ft_node index, uint64_t stride)
 
 ft_lane ft_node_lane(const ft_terms *t, ft_node node, uint32_t byte)
 {
+    uint64_t value = byte < 8 ? node.value >> (8 * byte) : 0;
     return (ft_lane){.term = node.term,
                      .index = (uint8_t)byte,
-                     .value = byte < 8 ? (uint8_t)(node.value >> (8 * byte)) : 0,
+                     .value = (uint8_t)value,
                      .thread = (uint16_t)t->place.number};
 }
 
