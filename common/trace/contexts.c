@@ -51,11 +51,13 @@ void ft_trace_add_note(ft_trace *trace, const char *code, const char *text)
 {
     FT_REQUIRE(code && text);
     trace->notes = ft_realloc(trace->notes, trace->n_notes + 1u, sizeof *trace->notes);
-    trace->notes[trace->n_notes++] =
-        (ft_note){.code = ft_arena_strndup(trace->arena, code, strlen(code)),
-                  .event = FT_NO_EVENT,
-                  .count = 1,
-                  .text = ft_arena_strndup(trace->arena, text, strlen(text))};
+    uint32_t at = trace->n_notes++; /* they ascend by code */
+    for (; at && strcmp(trace->notes[at - 1].code, code) > 0; at--)
+        trace->notes[at] = trace->notes[at - 1];
+    trace->notes[at] = (ft_note){.code = ft_arena_strndup(trace->arena, code, strlen(code)),
+                                 .event = FT_NO_EVENT,
+                                 .count = 1,
+                                 .text = ft_arena_strndup(trace->arena, text, strlen(text))};
 }
 
 void ft_trace_set_command(ft_trace *trace, const char *const *words, size_t count)

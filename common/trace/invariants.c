@@ -105,7 +105,7 @@ static bool notes_are_sound(const ft_trace *trace)
         const ft_note *note = &trace->notes[i];
         if (!note->count || (note->event >= trace->n_events && note->event != FT_NO_EVENT))
             return false;
-        if (i && strcmp(trace->notes[i - 1].code, note->code) >= 0) return false;
+        if (i && strcmp(trace->notes[i - 1].code, note->code) > 0) return false;
     }
     return true;
 }

@@ -417,6 +417,8 @@ static void emit(build *b, uint8_t kind, uint32_t thread, uint32_t object, uint3
 static bool emit_nothing(build *b, uint32_t e)
 {
     emit(b, FT_EVENT_TX_END, b->trace->thread[e], 0, 0, e);
+    uint8_t of_locks = FT_FLAG_NESTED | FT_FLAG_STRANGER; /* of what it stands for */
+    b->window->trace.flags[b->n - 1] &= (uint8_t)~of_locks;
     return true;
 }
 
@@ -641,6 +643,8 @@ static void fill_tables(build *b)
     t->locks.len = (uint32_t)b->locks.len;
     t->semaphores.len = (uint32_t)b->semaphores.len;
     t->edges.len = (uint32_t)b->edge_id.len;
+    t->notes = NULL; /* they are about the whole trace, whose events have other numbers */
+    t->n_notes = 0;
     t->shared_info = ft_calloc(b->variables.len + 1, sizeof *t->shared_info);
     t->lock_kind = ft_calloc(b->locks.len + 1, sizeof *t->lock_kind);
     t->semaphore_initial = ft_calloc(b->semaphores.len + 1, sizeof *t->semaphore_initial);

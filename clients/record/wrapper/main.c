@@ -348,5 +348,8 @@ int main(int argc, char **argv)
     ft_process_catch();
     int code = build_and_link(&command, &link, r.output ? r.output : "a.out");
     ft_process_reraise();
-    return code;
+    /* The commands' words last as long as the process, which became the compiler before: nothing is
+     * released one by one. */
+    fflush(NULL);
+    _exit(code);
 }
