@@ -50,13 +50,13 @@ static notice compare_here(const comparison *c)
 {
     ft_strbuf why = {0};
     ft_fault = c->fault;
+    ft_fault_refused = 0;
     bool ok = c->trace ? ft_compare_trace(c->trace, WANTED, &why)
                        : ft_compare_seed(c->seed, WANTED, NULL, &why);
     ft_fault = FT_FAULT_NONE;
-    const char *text = ft_strbuf_text(&why);
-    notice n = ok                                                                ? AGREES
-               : strstr(text, "violation, engine none") || strstr(text, "error") ? BY_CHECKER
-                                                                                 : BY_ORACLE;
+    /* A witness that was refused says nothing if the comparison found a violation that is none. */
+    bool missing = strstr(ft_strbuf_text(&why), "engine violation") == NULL;
+    notice n = ok ? AGREES : missing && ft_fault_refused ? BY_CHECKER : BY_ORACLE;
     ft_strbuf_release(&why);
     return n;
 }

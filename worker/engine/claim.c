@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/internal.h"
+#include "problem/faults.h"
 
 enum { DELAY_STEPS = 300000 };
 
@@ -230,6 +231,9 @@ static ft_judgement judge_schedule(ft_engine *engine, uint32_t bound, ft_witness
     if (found.reduced) return found;
     ft_status status = ft_engine_confirm(engine, witness, reading, &err);
     if (status == FT_OK) return found;
+#ifdef FT_FAULTS
+    ft_fault_refused += status != FT_UNSUPPORTED;
+#endif
     ft_judgement refused = status == FT_UNSUPPORTED
                                ? ft_judgement_of(FT_VERDICT_UNKNOWN, FT_REASON_UNKNOWN_VALUE)
                                : ft_judgement_of(FT_VERDICT_ERROR, FT_REASON_WITNESS_REJECTED);

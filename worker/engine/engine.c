@@ -7,6 +7,7 @@
 
 #ifdef FT_FAULTS
 ft_fault_kind ft_fault = FT_FAULT_NONE;
+unsigned ft_fault_refused;
 #endif
 
 /* ---- models ---- */

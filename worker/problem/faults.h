@@ -44,6 +44,7 @@ typedef enum ft_fault_kind {
 
 #ifdef FT_FAULTS
 extern ft_fault_kind ft_fault;
+extern unsigned ft_fault_refused; /* witnesses of the solver that the checker refused */
 static inline bool ft_fault_is(ft_fault_kind kind)
 {
     return ft_fault == kind;
