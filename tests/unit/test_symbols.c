@@ -114,7 +114,20 @@ static void compare_at(compared *c, Dwarf_Addr at)
     assert_int_equal(found->function, GELF_ST_TYPE(symbol.st_info) == STT_FUNC);
 }
 
-/* Places all over, and where symbols begin and end. */
+/* Right behind each section first: what libdwfl says there must not stand for the gap behind it. */
+static void compare_section_ends(compared *c)
+{
+    GElf_Addr bias = 0;
+    Elf *elf = dwfl_module_getelf(c->module, &bias);
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC)) continue;
+        Dwarf_Addr end = header.sh_addr + header.sh_size + bias;
+        for (Dwarf_Addr at = end; at <= end + 3; at++) compare_at(c, at);
+    }
+}
+
+/* Places all over, and where symbols and sections begin and end. */
 static uint32_t compare_symbols(const char *path, uint64_t *seed)
 {
     Dwfl *dwfl;
@@ -122,6 +135,8 @@ static uint32_t compare_symbols(const char *path, uint64_t *seed)
     Dwarf_Addr from, to;
     dwfl_module_info(c.module, NULL, &from, &to, NULL, NULL, NULL, NULL);
     uint32_t step = (uint32_t)((to - from) / 1500) + STEP;
+    compare_section_ends(&c);
+    compare_section_ends(&c); /* now from the table, which is made after the first few */
     for (Dwarf_Addr at = from; at < to; at += 1 + rnd(seed, step)) compare_at(&c, at);
     int n = dwfl_module_getsymtab(c.module), each = n / 500 + 1;
     for (int i = 1; i < n; i += 1 + (int)rnd(seed, (uint32_t)each)) {

@@ -60,6 +60,7 @@ static int ascending(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
+/* libdwfl counts the address right behind a section as inside of it, where no other begins. */
 static void add_sections(table *t, Dwfl_Module *module)
 {
     GElf_Addr bias = 0;
@@ -70,6 +71,7 @@ static void add_sections(table *t, Dwfl_Module *module)
         uint64_t start = header.sh_addr + bias;
         ft_vec_push(&t->bounds, (bound){start, {0}, SPLIT});
         ft_vec_push(&t->bounds, (bound){start + header.sh_size, {0}, SPLIT});
+        ft_vec_push(&t->bounds, (bound){start + header.sh_size + 1, {0}, SPLIT});
     }
 }
 
