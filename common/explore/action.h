@@ -53,6 +53,8 @@ typedef enum ft_x_class {
     X(STORE, "store", ATOMIC, "writes `value`")                                                    \
     X(ADD, "add", ATOMIC, "reads, and writes the sum with `value`")                                \
     X(SWAP, "swap", ATOMIC, "writes `value2` if it reads `value`")                                 \
+    X(UPDATE, "update", ATOMIC,                                                                    \
+      "reads, and writes what `value2` (FT_X_UPDATE_OF) and `value` say")                          \
     X(READ_LOCK, "read-lock", RWLOCK, "takes the lock for reading")                                \
     X(WRITE_LOCK, "write-lock", RWLOCK, "takes the lock for writing")                              \
     X(READ_UNLOCK, "read-unlock", RWLOCK, "releases a lock held for reading")                      \
@@ -73,6 +75,22 @@ typedef enum ft_x_kind {
 #undef FT_ROW
         FT_X_KINDS
 } ft_x_kind;
+
+/* How UPDATE makes the new content of the old one and its `value`. The result has the atomic's
+ * size in bytes (1, 2, 4, 8), sign-extended. */
+typedef enum ft_x_operator {
+    FT_X_PLUS,
+    FT_X_MINUS,
+    FT_X_AND,
+    FT_X_OR,
+    FT_X_XOR,
+    FT_X_NAND,
+    FT_X_MAX,
+    FT_X_MIN,
+    FT_X_UNSIGNED_MAX,
+    FT_X_UNSIGNED_MIN
+} ft_x_operator;
+#define FT_X_UPDATE_OF(operator, bytes) ((int64_t)(operator) * 16 + (int64_t)(bytes))
 
 typedef struct ft_x_operation {
     uint16_t kind;   /* ft_x_kind */

@@ -82,7 +82,9 @@ static const ft_x_operation *next_operation(const ft_x_run *run, size_t i, uint3
 static ft_x_state begin_state(ft_x_driver *d, const ft_x_run *run)
 {
     const ft_x_world *w = &d->executor->world;
-    uint32_t n = w->n_objects;
+    uint32_t n_initial, n;
+    const ft_x_object *initial = ft_unfolding_initial(d->u, &n_initial);
+    n = n_initial;
     for (size_t i = 0; i < run->steps.len; i++) {
         const ft_x_operation *o = &run->steps.data[i].operation;
         if (o->object >= n) n = o->object + 1;
@@ -90,7 +92,7 @@ static ft_x_state begin_state(ft_x_driver *d, const ft_x_run *run)
     }
     d->objects = ft_realloc(d->objects, n + 1, sizeof *d->objects);
     memset(d->objects, 0, (n + 1) * sizeof *d->objects);
-    for (uint32_t i = 0; i < w->n_objects; i++) d->objects[i].value = w->initial[i];
+    for (uint32_t i = 0; i < n_initial; i++) d->objects[i] = initial[i];
     ft_x_state state = {.objects = d->objects, .n_objects = n + 1};
     for (uint32_t t = 0; t < w->n_threads; t++)
         if (w->first[t].kind == FT_X_NONE) state.ended |= UINT64_C(1) << t;
@@ -126,10 +128,23 @@ static bool is_served(const ft_x_action *a)
             a->operation.object < FT_X_THREADS);
 }
 
+static ft_status say_initial(ft_x_driver *d, const ft_x_run *run, ft_error *err)
+{
+    for (size_t i = 0; i < run->initial.len; i++)
+        if (!ft_unfolding_say_initial(d->u, run->initial.data[i].object,
+                                      &run->initial.data[i].state))
+            return ft_error_set(err, FT_INTERNAL,
+                                "object %u does not begin with the content that it had in an "
+                                "earlier run",
+                                run->initial.data[i].object);
+    return FT_OK;
+}
+
 static ft_status take_events(ft_x_driver *d, const ft_x_run *run, ft_error *err)
 {
     ft_configuration c = {{0}};
-    ft_status status = FT_OK;
+    ft_status status = say_initial(d, run, err);
+    if (status != FT_OK) return status;
     ft_x_state state = begin_state(d, run);
     d->events.len = 0;
     for (size_t i = 0; i < run->steps.len && status == FT_OK; i++)
@@ -215,4 +230,5 @@ const char *ft_x_end_name(ft_x_end end)
 void ft_x_run_release(ft_x_run *run)
 {
     ft_vec_release(&run->steps);
+    ft_vec_release(&run->initial);
 }

@@ -40,8 +40,16 @@ typedef struct ft_x_task {
     uint32_t avoid[FT_X_THREADS]; /* by thread: the step (from 1) to leave alone; 0: none */
 } ft_x_task;
 
+/* What an object holds before the first action on it: of objects that are not in the world's list
+ * because the program makes them on the way. The same in every run that has the object. */
+typedef struct ft_x_initial {
+    uint32_t object;
+    ft_x_object state;
+} ft_x_initial;
+
 typedef struct ft_x_run {
     FT_VEC(ft_x_action) steps;
+    FT_VEC(ft_x_initial) initial;         /* where it is not 0 */
     ft_x_operation pending[FT_X_THREADS]; /* what each thread stands before at the end; NONE */
     ft_x_end end;
     uint64_t result; /* the executor's own: how the program ended (exit code, signal, ...) */

@@ -44,7 +44,7 @@ static uint32_t arms(const ft_x_operation *o, ft_x_choice *choices)
 static bool is_always_enabled(ft_x_kind kind)
 {
     return kind == FT_X_STEP || kind == FT_X_UNLOCK || kind == FT_X_WAIT || kind == FT_X_POST ||
-           kind == FT_X_LOAD || kind == FT_X_STORE || kind == FT_X_ADD ||
+           kind == FT_X_LOAD || kind == FT_X_STORE || kind == FT_X_ADD || kind == FT_X_UPDATE ||
            kind == FT_X_READ_UNLOCK || kind == FT_X_WRITE_UNLOCK || kind == FT_X_ARRIVE ||
            kind == FT_X_ONCE_END || kind == FT_X_CREATE || kind == FT_X_EXIT;
 }
@@ -178,6 +178,57 @@ static void apply_once(ft_x_object *x, const ft_x_action *a)
         x->owner = a->thread + 1u;
 }
 
+static int64_t sized(uint64_t value, unsigned bytes)
+{
+    assert(bytes && bytes <= 8);
+    unsigned above = 64 - 8 * bytes;
+    return (int64_t)(value << above) >> above;
+}
+
+static uint64_t greater(bool wanted, bool is_first, uint64_t a, uint64_t b)
+{
+    return wanted == is_first ? a : b;
+}
+
+int64_t ft_x_updated(int64_t old, int64_t value, int64_t value2)
+{
+    unsigned bytes = (unsigned)(value2 % 16);
+    uint64_t a = (uint64_t)old, b = (uint64_t)value, made = 0;
+    switch ((ft_x_operator)(value2 / 16)) {
+    case FT_X_PLUS:
+        made = a + b;
+        break;
+    case FT_X_MINUS:
+        made = a - b;
+        break;
+    case FT_X_AND:
+        made = a & b;
+        break;
+    case FT_X_OR:
+        made = a | b;
+        break;
+    case FT_X_XOR:
+        made = a ^ b;
+        break;
+    case FT_X_NAND:
+        made = ~(a & b);
+        break;
+    case FT_X_MAX:
+        made = greater(true, old > value, a, b);
+        break;
+    case FT_X_MIN:
+        made = greater(false, old > value, a, b);
+        break;
+    case FT_X_UNSIGNED_MAX: /* sign extension keeps the order of unsigned numbers */
+        made = greater(true, a > b, a, b);
+        break;
+    case FT_X_UNSIGNED_MIN:
+        made = greater(false, a > b, a, b);
+        break;
+    }
+    return sized(made, bytes);
+}
+
 /* What is left: objects that are one number. */
 static void apply_value(ft_x_object *x, const ft_x_action *a)
 {
@@ -199,6 +250,9 @@ static void apply_value(ft_x_object *x, const ft_x_action *a)
         break;
     case FT_X_ADD:
         x->value = (int64_t)((uint64_t)x->value + (uint64_t)o->value);
+        break;
+    case FT_X_UPDATE:
+        x->value = ft_x_updated(x->value, o->value, o->value2);
         break;
     case FT_X_SWAP:
         if (a->outcome) x->value = o->value2;

@@ -6,7 +6,7 @@
  * own answers are compared with it at every step (search.h).
  *
  * An object that no action has touched holds its initial value: 0, or what the executor declared (a
- * semaphore's count, an atomic's content). */
+ * semaphore's count, an atomic's content, the owner of a mutex that was taken before). */
 #ifndef FT_EXPLORE_OBJECTS_H
 #define FT_EXPLORE_OBJECTS_H
 
@@ -38,6 +38,9 @@ uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_opera
 
 /* Is the action one of the choices of its operation in the state? */
 bool ft_x_is_choice(const ft_x_state *state, const ft_x_action *action);
+
+/* The content that an UPDATE makes of the old one; value2: FT_X_UPDATE_OF. */
+int64_t ft_x_updated(int64_t old, int64_t value, int64_t value2);
 
 /* Carries the action out. It has to be one of the choices. */
 void ft_x_apply(ft_x_state *state, const ft_x_action *action);

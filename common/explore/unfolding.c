@@ -27,15 +27,15 @@ struct ft_unfolding {
     FT_VEC(uint32_t) clocks;
     FT_VEC(ft_x_operation) operations;
     FT_VEC(link) links;
-    ft_map by_content;   /* hash of an event -> number */
-    ft_map by_operation; /* hash of an operation -> index + 1 */
-    ft_map pairs;        /* of conflicts that are kept */
-    uint32_t n_threads;  /* of the world */
-    uint32_t width;      /* threads that were seen: all numbers are below it */
-    uint32_t *first;     /* by thread of the world: operation */
-    int64_t *initial;
-    uint32_t n_initial;
-    ft_x_object *objects; /* scratch */
+    ft_map by_content;           /* hash of an event -> number */
+    ft_map by_operation;         /* hash of an operation -> index + 1 */
+    ft_map pairs;                /* of conflicts that are kept */
+    uint32_t n_threads;          /* of the world */
+    uint32_t width;              /* threads that were seen: all numbers are below it */
+    uint32_t *first;             /* by thread of the world: operation */
+    FT_VEC(ft_x_object) initial; /* by object */
+    FT_VEC(bool) is_said;        /* by object: it was declared on the way */
+    ft_x_object *objects;        /* scratch */
     uint32_t n_objects;
     FT_VEC(uint32_t) list; /* scratch */
 };
@@ -71,10 +71,9 @@ ft_unfolding *ft_unfolding_new(const ft_x_world *world)
     u->n_threads = u->width = world->n_threads;
     u->first = ft_calloc(world->n_threads, sizeof *u->first);
     for (uint32_t t = 0; t < world->n_threads; t++) u->first[t] = operation_of(u, &world->first[t]);
-    u->n_initial = world->n_objects;
-    if (u->n_initial > u->n_objects) u->n_objects = u->n_initial;
-    u->initial = ft_calloc(world->n_objects + 1, sizeof *u->initial);
-    for (uint32_t i = 0; i < world->n_objects; i++) u->initial[i] = world->initial[i];
+    for (uint32_t i = 0; i < world->n_objects; i++)
+        ft_vec_push(&u->initial, (ft_x_object){.value = world->initial[i]});
+    if (world->n_objects > u->n_objects) u->n_objects = world->n_objects;
     return u;
 }
 
@@ -90,7 +89,8 @@ void ft_unfolding_free(ft_unfolding *u)
     ft_map_release(&u->by_operation);
     ft_map_release(&u->pairs);
     free(u->first);
-    free(u->initial);
+    ft_vec_release(&u->initial);
+    ft_vec_release(&u->is_said);
     free(u->objects);
     free(u);
 }
@@ -317,7 +317,7 @@ ft_x_state ft_unfolding_state(ft_unfolding *u, const ft_configuration *c)
 {
     u->objects = ft_realloc(u->objects, u->n_objects + 1, sizeof *u->objects);
     memset(u->objects, 0, (u->n_objects + 1) * sizeof *u->objects);
-    for (uint32_t i = 0; i < u->n_initial; i++) u->objects[i].value = u->initial[i];
+    for (uint32_t i = 0; i < u->initial.len; i++) u->objects[i] = u->initial.data[i];
     ft_x_state state = {
         .objects = u->objects, .n_objects = u->n_objects + 1, .ended = ended_in(u, c)};
     size_t n = ft_unfolding_list(u, c, NULL, 0);
@@ -328,6 +328,25 @@ ft_x_state ft_unfolding_state(ft_unfolding *u, const ft_configuration *c)
         ft_x_apply(&state, &a);
     }
     return state;
+}
+
+bool ft_unfolding_say_initial(ft_unfolding *u, uint32_t object, const ft_x_object *state)
+{
+    while (u->initial.len <= object) ft_vec_push(&u->initial, (ft_x_object){0});
+    while (u->is_said.len <= object) ft_vec_push(&u->is_said, false);
+    ft_x_object *held = &u->initial.data[object];
+    if (object >= u->n_objects) u->n_objects = object + 1;
+    if (!u->is_said.data[object]) *held = *state;
+    u->is_said.data[object] = true;
+    return held->value == state->value && held->waits == state->waits &&
+           held->wakes == state->wakes && held->owner == state->owner &&
+           held->count == state->count;
+}
+
+const ft_x_object *ft_unfolding_initial(const ft_unfolding *u, uint32_t *n)
+{
+    *n = (uint32_t)u->initial.len;
+    return u->initial.data;
 }
 
 /* ---- events */

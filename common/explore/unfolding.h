@@ -53,6 +53,12 @@ ft_x_operation ft_unfolding_pending(const ft_unfolding *u, const ft_configuratio
 bool ft_unfolding_say_next(ft_unfolding *u, uint32_t event, const ft_x_operation *next);
 bool ft_unfolding_say_first(ft_unfolding *u, uint32_t event, const ft_x_operation *first);
 
+/* Says what the object holds before the first action on it. Must be the same every time; false: it
+ * was said otherwise before. */
+bool ft_unfolding_say_initial(ft_unfolding *u, uint32_t object, const ft_x_object *state);
+/* What executions begin with, by object, *n of them; the rest hold 0. The unfolding's. */
+const ft_x_object *ft_unfolding_initial(const ft_unfolding *u, uint32_t *n);
+
 /* The event of the action in the configuration, which must enable it; its history is what it
  * depends on there, perhaps less than the configuration. */
 uint32_t ft_unfolding_event(ft_unfolding *u, const ft_configuration *c, const ft_x_action *action);

@@ -164,7 +164,7 @@ static bool depend(const ft_x_action *a, const ft_x_action *b)
         return on_condition(a, b);
     if (one_of(ka, FT_X_TAKE, FT_X_POST) && one_of(kb, FT_X_TAKE, FT_X_POST))
         return !(only_looks(a) && only_looks(b)) && !(ka == FT_X_POST && kb == FT_X_POST);
-    if (one_of(ka, FT_X_LOAD, FT_X_SWAP) && one_of(kb, FT_X_LOAD, FT_X_SWAP))
+    if (one_of(ka, FT_X_LOAD, FT_X_UPDATE) && one_of(kb, FT_X_LOAD, FT_X_UPDATE))
         return !(only_looks(a) && only_looks(b));
     bool reads = ka == FT_X_READ_LOCK || ka == FT_X_READ_UNLOCK,
          reads_too = kb == FT_X_READ_LOCK || kb == FT_X_READ_UNLOCK;
@@ -229,6 +229,9 @@ static int64_t carry_out_count(machine *m, ft_x_action *a)
         break;
     case FT_X_ADD:
         *value += o->value;
+        return old;
+    case FT_X_UPDATE: /* two operators are enough here, and sizes that small numbers fit into */
+        *value = o->value2 / 16 == FT_X_PLUS ? old + o->value : old ^ o->value;
         return old;
     case FT_X_SWAP:
         a->outcome = old == o->value;

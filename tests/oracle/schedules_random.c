@@ -97,9 +97,12 @@ static void on_semaphore(maker *m, uint32_t depth)
 
 static void on_atomic(maker *m, uint32_t depth)
 {
-    static const uint32_t KINDS[] = {FT_X_LOAD, FT_X_LOAD, FT_X_STORE, FT_X_ADD, FT_X_SWAP};
-    uint32_t kind = KINDS[draw(m, 5)];
-    emit(m, kind, ATOMICS + draw(m, 2), 0, draw(m, 3), draw(m, 3));
+    static const uint32_t KINDS[] = {FT_X_LOAD, FT_X_LOAD, FT_X_STORE,
+                                     FT_X_ADD,  FT_X_SWAP, FT_X_UPDATE};
+    uint32_t kind = KINDS[draw(m, 6)];
+    int64_t value = draw(m, 3), value2 = draw(m, 3);
+    if (kind == FT_X_UPDATE) value2 = FT_X_UPDATE_OF(value2 ? FT_X_PLUS : FT_X_XOR, 4);
+    emit(m, kind, ATOMICS + draw(m, 2), 0, value, value2);
     if (kind != FT_X_STORE && draw(m, 2)) branch(m, LOCAL_SKIP_UNLESS, draw(m, 2), depth);
 }
 
