@@ -70,6 +70,31 @@ void ft_report_mark_repeated(ft_report *report)
     ft_intern_release(&names);
 }
 
+/* The candidates of all runs, and the one model that they had. */
+static void say_candidates(const ft_report *report, ft_strbuf *line)
+{
+    size_t candidates = 0;
+    const char *model = NULL;
+    bool same = true;
+    for (size_t i = 0; i < report->parts.len; i++) {
+        const json_t *json = report->parts.data[i].json;
+        const char *its = ft_json_text(json, "model", "unknown");
+        candidates += ft_report_total(json_object_get(json, "checks"), "candidates");
+        same &= !model || strcmp(model, its) == 0;
+        model = its;
+    }
+    ft_strbuf_printf(line, " (model %s, %zu candidate%s)", same ? model : "by run", candidates,
+                     candidates == 1 ? "" : "s");
+}
+
+static bool is_open(const ft_report *report)
+{
+    bool open = false;
+    for (size_t i = 0; i < report->parts.len; i++)
+        open |= ft_report_undecided(json_object_get(report->parts.data[i].json, "checks")) > 0;
+    return open;
+}
+
 void ft_report_merged(const ft_report *report, const ft_view *view, ft_strbuf *out)
 {
     size_t traces = report->parts.len;
@@ -77,8 +102,13 @@ void ft_report_merged(const ft_report *report, const ft_view *view, ft_strbuf *o
     merged_list list = merge(report);
     assert(list.len <= report->findings.len);
     ft_strbuf line = {0};
-    ft_strbuf_printf(&line, "SUMMARY: foretell: %zu different finding%s in %zu traces", list.len,
-                     list.len == 1 ? "" : "s", traces);
+    const char *runs = view->folds ? "runs" : "traces";
+    if (view->folds && !list.len && !is_open(report))
+        ft_strbuf_printf(&line, "SUMMARY: foretell: no findings in %zu runs", traces);
+    else
+        ft_strbuf_printf(&line, "SUMMARY: foretell: %zu different finding%s in %zu %s", list.len,
+                         list.len == 1 ? "" : "s", traces, runs);
+    if (view->folds) say_candidates(report, &line);
     ft_view_paint(view, FT_PAINT_BOLD, line.text, out);
     ft_strbuf_puts(out, "\n");
     for (size_t i = 0; i < list.len; i++) {

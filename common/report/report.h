@@ -179,6 +179,9 @@ typedef struct ft_view {
     const char *witness_dir; /* where witness files were written, NULL: nowhere */
     bool apart;              /* of findings that are set apart as well */
     bool listed;             /* findings were shown already: the rest only */
+    bool folds;              /* several runs of one test: runs and findings that say nothing new
+                                have no line of their own (ft_report_merged counts them) */
+    bool repeats;            /* folds, and each finding of this run was shown for an earlier one */
     size_t file_number;      /* where several files are checked, from 1; 0: only one */
     ft_intern *notes; /* texts of notes that were printed before, for earlier traces: they are
                          not printed again, and new ones are added; NULL: all are printed */

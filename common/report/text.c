@@ -377,6 +377,7 @@ static void findings(const ft_view *view, const ft_report *report, const ft_repo
     for (size_t i = part->first; i < part->first + part->count; i++) {
         const ft_finding *finding = &report->findings.data[i];
         if (finding->standing == FT_STANDING_APART && !view->full) continue;
+        if (finding->elsewhere && view->folds && !view->full) continue;
         bool hidden = finding->group != finding->number || finding->elsewhere ||
                       finding->standing == FT_STANDING_SUPPRESSED ||
                       (view->only_new && finding->standing == FT_STANDING_KNOWN);
@@ -433,6 +434,15 @@ void ft_report_list(const ft_report *report, const ft_view *view, ft_strbuf *out
         findings(view, report, &report->parts.data[i], out);
 }
 
+/* Everything was decided, and nothing found that is new. */
+static bool is_folded(const ft_view *view, const ft_report_part *part)
+{
+    const json_t *checks = json_object_get(part->json, "checks");
+    bool done = strcmp(ft_json_text(part->json, "state", "done"), "done") == 0;
+    bool old = view->repeats || !ft_report_total(checks, "violation");
+    return view->folds && done && old && !ft_report_undecided(checks);
+}
+
 void ft_render_text(const ft_report *report, const ft_view *view, ft_strbuf *out)
 {
     for (size_t i = 0; i < report->notes.len && !view->quiet; i++)
@@ -443,7 +453,7 @@ void ft_render_text(const ft_report *report, const ft_view *view, ft_strbuf *out
         if (report->parts.len > 1) each.file_number = i + 1;
         if (!each.notes) each.notes = &printed;
         if (!view->quiet) body(&each, report, &report->parts.data[i], out);
-        ft_report_summary(report, i, view, out);
+        if (!is_folded(view, &report->parts.data[i])) ft_report_summary(report, i, view, out);
     }
     ft_intern_release(&printed);
     ft_report_merged(report, view, out);

@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/contract.h"
@@ -16,6 +18,8 @@
 #include "maker/maker.h"
 #include "recorded/recorded.h"
 #include "terminal/terminal.h"
+
+#define FT_RECORD_SHORT 1.0 /* seconds */
 
 enum { MANY = 100000, MIB = 1 << 20, DEFAULT_LIMIT = 4096, DEFAULT_TURN = 1000 };
 
@@ -381,9 +385,11 @@ static ft_exit record(run *r)
 
 /* ---- several runs */
 
-/* run.ftb of the third run is run.3.ftb; in a folder it is FOLDER/run.3.ftb. */
+/* run.ftb of the third run is run.3.ftb; in a folder it is FOLDER/run.3.ftb. A first run that may
+ * stay alone is run.ftb itself. */
 static char *numbered(const ft_options *options, uint32_t number)
 {
+    if (options->varied && number == 1) return ft_strdup(options->output);
     const char *out = options->output, *slash = strrchr(out, '/');
     const char *base = slash ? slash + 1 : out, *dot = strrchr(base, '.');
     struct stat info;
@@ -455,27 +461,80 @@ static ft_exit code_of(const run *r)
                                             : WEXITSTATUS(r->status));
 }
 
+/* Each run gets the same standard input. A file is read again from where it stood. */
+typedef struct same_input {
+    off_t start; /* -1: not a file */
+    int waiting; /* bytes in a pipe or socket, -1: neither */
+} same_input;
+
+static same_input look_at_input(void)
+{
+    int waiting = -1;
+    if (ioctl(STDIN_FILENO, FIONREAD, &waiting)) waiting = -1;
+    return (same_input){.start = lseek(STDIN_FILENO, 0, SEEK_CUR), .waiting = waiting};
+}
+
+/* False: a run took some of it, and the next one cannot have that again. */
+static bool is_input_back(same_input first)
+{
+    int waiting = -1;
+    if (first.start >= 0) return lseek(STDIN_FILENO, first.start, SEEK_SET) >= 0;
+    if (ioctl(STDIN_FILENO, FIONREAD, &waiting)) waiting = -1;
+    return waiting == first.waiting;
+}
+
+static double now(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+/* Of `test`: runs follow a first one that was short, as long as all of them are. */
+static bool is_enough(const ft_options *options, uint32_t done, double took)
+{
+    if (!options->varied || !done) return false;
+    return took >= (done == 1 ? FT_RECORD_SHORT : 2 * FT_RECORD_SHORT);
+}
+
+static void print_end(const ft_options *options, const run *runs, uint32_t done, uint32_t wrong)
+{
+    assert(wrong <= done && done <= options->runs);
+    if (!options->varied || done > 1)
+        fprintf(stderr, "foretell: %u runs recorded, %u failed%s\n", done, wrong,
+                wrong || options->varied ? "" : "; one foretell check takes all of their traces");
+    for (uint32_t i = 0; i < done; i++)
+        if (went_wrong(&runs[i])) print_repeat(&runs[i]);
+}
+
+/* Of the runs of one test only those that went wrong have a line each. */
+static ft_exit record_nth(run *r, uint32_t number)
+{
+    const ft_options *options = r->options;
+    r->out = numbered(options, number);
+    ft_exit code = record(r);
+    bool tells = !options->quiet && (!options->varied || went_wrong(r));
+    if (code == FT_EXIT_CLEAN && tells) print_run(r, number);
+    return code;
+}
+
 static ft_exit record_runs(const run *all)
 {
     const ft_options *options = all->options;
     ft_exit code = FT_EXIT_CLEAN;
     uint32_t done = 0, wrong = 0;
     run *runs = ft_calloc(options->runs, sizeof *runs);
-    make_folder(options->output);
+    same_input input = look_at_input();
+    double start = now();
+    if (!options->varied) make_folder(options->output);
     for (; done < options->runs && code == FT_EXIT_CLEAN && !ft_signals_caught(); done++) {
-        run *r = &runs[done];
-        *r = nth_run(all, done);
-        r->out = numbered(options, done + 1);
-        code = record(r);
-        if (code == FT_EXIT_CLEAN && !options->quiet) print_run(r, done + 1);
-        if (code == FT_EXIT_CLEAN) wrong += went_wrong(r);
+        if (is_enough(options, done, now() - start)) break;
+        if (done && !is_input_back(input) && options->varied) break;
+        runs[done] = nth_run(all, done);
+        code = record_nth(&runs[done], done + 1);
+        if (code == FT_EXIT_CLEAN) wrong += went_wrong(&runs[done]);
     }
-    assert(wrong <= done && done <= options->runs);
-    if (code == FT_EXIT_CLEAN)
-        fprintf(stderr, "foretell: %u runs recorded, %u failed%s\n", done, wrong,
-                wrong ? "" : "; one foretell check takes all of their traces");
-    for (uint32_t i = 0; i < done && code == FT_EXIT_CLEAN; i++)
-        if (went_wrong(&runs[i])) print_repeat(&runs[i]);
+    if (code == FT_EXIT_CLEAN) print_end(options, runs, done, wrong);
     for (uint32_t i = 0; i < done; i++) {
         if (code == FT_EXIT_CLEAN) code = code_of(&runs[i]);
         free(runs[i].out);

@@ -58,10 +58,10 @@ static void remove_folder(const ft_test *t)
 
 /* ---- recording */
 
-static void add_trace(ft_test *t, const char *name)
+/* Takes the path. */
+static void add_trace(ft_test *t, char *path)
 {
     struct stat info;
-    char *path = ft_test_path(t, name);
     if (stat(path, &info) == 0)
         ft_vec_push(&t->traces, path);
     else
@@ -84,11 +84,37 @@ static void choose_deadline(ft_test *t, double ran)
     if (t->options->deadline) t->deadline = t->options->deadline;
 }
 
+static char *numbered(const ft_test *t, uint32_t number)
+{
+    char name[32];
+    snprintf(name, sizeof name, "run.%u.ftb", number);
+    return ft_test_path(t, name);
+}
+
+/* Several runs, unless the user chose one. */
+static bool is_varied(const ft_options *o)
+{
+    return !o->runs && !o->seed && !o->turn && !o->inputs_of;
+}
+
+/* Traces of an earlier test in the same folder are not this one's. */
+static void remove_numbered(const ft_test *t)
+{
+    for (uint32_t i = 2; i <= FT_TEST_RUNS; i++) {
+        char *path = numbered(t, i);
+        unlink(path);
+        free(path);
+    }
+}
+
 /* One run that left no trace (it was not even started) says why itself. */
 static ft_exit record(ft_test *t)
 {
     ft_options options = *t->options;
     char *path = ft_test_path(t, TRACE);
+    options.varied = t->varied;
+    if (options.varied) options.runs = FT_TEST_RUNS;
+    remove_numbered(t);
     options.command = FT_COMMAND_RECORD;
     options.report_follows = ft_options_are_for_people(t->options);
     options.output = path;
@@ -97,14 +123,15 @@ static ft_exit record(ft_test *t)
     double start = ft_test_now();
     ft_exit code = ft_run_record(&options);
     choose_deadline(t, (ft_test_now() - start) / (options.runs ? options.runs : 1));
-    free(path);
-    if (code != FT_EXIT_CLEAN) return code;
-    if (!options.runs) add_trace(t, TRACE);
-    for (uint32_t i = 1; i <= options.runs; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "run.%u.ftb", i);
-        add_trace(t, name);
+    if (code != FT_EXIT_CLEAN) {
+        free(path);
+        return code;
     }
+    if (options.varied || !options.runs)
+        add_trace(t, path);
+    else
+        free(path);
+    for (uint32_t i = options.varied ? 2 : 1; i <= options.runs; i++) add_trace(t, numbered(t, i));
     return code;
 }
 
@@ -123,6 +150,8 @@ static ft_exit check(const ft_test *t)
     options.command = FT_COMMAND_CHECK;
     options.output = NULL;
     options.arguments = (ft_texts){0};
+    options.one_test = true;
+    options.varied = t->varied;
     if (!options.witness_dir) options.witness_dir = t->folder;
     if (!options.name) options.name = base_of(t->options->arguments.data[0]);
     for (size_t i = 0; i < t->traces.len; i++) ft_vec_push(&options.arguments, t->traces.data[i]);
@@ -180,20 +209,30 @@ static void replay(ft_test *t, const char *witness, const char *trace)
     ft_strbuf_release(&said);
 }
 
-/* What it is and where: other runs have the same, and one replay of it will do. */
+static int by_text(const void *a, const void *b)
+{
+    const char *const *one = a, *const *other = b;
+    return strcmp(*one, *other);
+}
+
+/* What it is and where: other runs have the same, in any order, and one replay of it will do. */
 static char *place_of(const char *witness)
 {
     json_t *json = json_load_file(witness, 0, NULL), *event;
     const char *kind = "", *location;
     size_t i;
     ft_strbuf place = {0};
+    ft_texts locations = {0};
     json_unpack(json, "{s:{s:s}}", "claim", "kind", &kind);
     ft_strbuf_puts(&place, kind);
     json_array_foreach(json_object_get(json, "final"), i, event)
     {
         location = json_string_value(json_object_get(event, "location"));
-        ft_strbuf_printf(&place, " %s", location ? location : "?");
+        ft_vec_push(&locations, location ? location : "?");
     }
+    if (locations.len) qsort(locations.data, locations.len, sizeof *locations.data, by_text);
+    for (i = 0; i < locations.len; i++) ft_strbuf_printf(&place, " %s", locations.data[i]);
+    ft_vec_release(&locations);
     json_decref(json);
     return ft_strbuf_take(&place);
 }
@@ -222,12 +261,11 @@ static bool is_failure(const char *witness)
 }
 
 /* True: it was one too many. */
-static bool replay_new(ft_test *t, const char *witness, double end)
+static bool replay_new(ft_test *t, const char *witness, const char *trace, double end)
 {
-    const char *trace = trace_of(t, base_of(witness));
-    if (!trace || ft_signals_caught() || is_failure(witness)) return false;
+    if (ft_signals_caught() || is_failure(witness)) return false;
     if (!ft_test_is_new(t, witness)) {
-        t->skipped = true;
+        t->skipped |= !t->varied; /* the report has it once */
         return false;
     }
     if (t->tried == FT_TEST_REPLAYS || ft_test_now() >= end) return true;
@@ -235,20 +273,30 @@ static bool replay_new(ft_test *t, const char *witness, double end)
     return false;
 }
 
-static void replay_all(ft_test *t)
+/* Those of one trace, in their order. Returns how many there was no time for. */
+static int replay_trace(ft_test *t, const char *folder, const char *trace, double end)
 {
     struct dirent **found = NULL;
-    const char *folder = t->options->witness_dir ? t->options->witness_dir : t->folder;
     int n = scandir(folder, &found, is_witness, versionsort), more = 0;
-    double end = ft_test_now() + FT_TEST_BUDGET;
     for (int i = 0; i < n; i++) {
         ft_strbuf path = {0};
         ft_strbuf_printf(&path, "%s/%s", folder, found[i]->d_name);
-        more += replay_new(t, ft_strbuf_text(&path), end);
+        if (trace_of(t, found[i]->d_name) == trace)
+            more += replay_new(t, ft_strbuf_text(&path), trace, end);
         ft_strbuf_release(&path);
         free(found[i]);
     }
     free(found);
+    return more;
+}
+
+static void replay_all(ft_test *t)
+{
+    const char *folder = t->options->witness_dir ? t->options->witness_dir : t->folder;
+    int more = 0;
+    double end = ft_test_now() + FT_TEST_BUDGET;
+    for (size_t i = 0; i < t->traces.len; i++)
+        more += replay_trace(t, folder, t->traces.data[i], end);
     if (!t->tried) return;
     fprintf(ft_test_out(t), "foretell: %u of %u findings reproduced in the program", t->reached,
             t->tried);
@@ -280,7 +328,7 @@ void ft_test_clear(const char *folder)
 ft_exit ft_run_test(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
-    ft_test t = {.options = options};
+    ft_test t = {.options = options, .varied = is_varied(options)};
     if (make_folder(&t, &err)) {
         ft_print_error(NULL, &err);
         free(t.folder);

@@ -10,11 +10,13 @@
 /* Seconds: for a run, by default; without progress, at least and at most, for a schedule that is
  * tried, by default; for all that are tried of what was found, and of what is only possible. */
 enum { FT_TEST_TIMEOUT = 60, FT_TEST_PATIENCE = 2, FT_TEST_MOST = 20, FT_TEST_BUDGET = 60 };
+enum { FT_TEST_RUNS = 5 };     /* recorded by default, where the first is short */
 enum { FT_TEST_REPLAYS = 10 }; /* of what was found; of what is only possible as many */
 
 typedef struct ft_test {
     const ft_options *options;
     char *folder;            /* of the traces and witnesses */
+    bool varied;             /* the runs differ by the test's own choice */
     bool temporary;          /* ours: it stays where there is a finding */
     FT_VEC(char *) traces;   /* their paths */
     FT_VEC(char *) places;   /* of what was looked at (ft_test_is_new) */

@@ -39,6 +39,7 @@ static json_t *look(const ft_test *t, char *folder)
                           .json = true,
                           .quiet = true,
                           .witness_dir = folder,
+                          .varied = t->varied,
                           .server = t->options->server,
                           .workers = t->options->workers};
     const bool *checks = t->options->checks, all = !t->options->any_check;
@@ -151,8 +152,9 @@ static void attempt_check(attempts *a, const ft_report *report, ft_check check)
         const ft_finding *finding = &report->findings.data[i];
         assert(finding->part < report->parts.len);
         bool there = finding->part < a->test->traces.len;
-        a->view.file_number = report->parts.len > 1 ? finding->part + 1 : 0;
-        if (there && strcmp(finding->check, ft_check_name(check)) == 0)
+        bool apart = a->test->varied || report->parts.len < 2;
+        a->view.file_number = apart ? 0 : finding->part + 1;
+        if (there && finding->number && strcmp(finding->check, ft_check_name(check)) == 0)
             attempt(a, report, finding, a->test->traces.data[finding->part]);
     }
 }

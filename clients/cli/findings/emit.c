@@ -154,11 +154,20 @@ static ft_status print(ft_emit *emit, const ft_strbuf *text, ft_error *err)
     return write_file(place(emit), text, err);
 }
 
-static ft_status print_now(ft_emit *emit, const ft_report *report, size_t number, ft_error *err)
+/* In the names of witnesses: the runs of a test that are called apart already have none. */
+static size_t number_of(const ft_emit *emit, size_t number)
+{
+    return emit->several && !emit->options->varied ? number : 0;
+}
+
+static ft_status print_now(ft_emit *emit, const ft_report *report, size_t number, bool repeats,
+                           ft_error *err)
 {
     ft_strbuf text = {0};
     ft_view view = emit->view;
-    view.file_number = emit->several ? number : 0;
+    view.file_number = number_of(emit, number);
+    view.folds = emit->several && emit->options->one_test;
+    view.repeats = repeats;
     view.listed = emit->options->reports.len == 0;
     view.notes = &emit->notes;
     ft_report_render(report, FT_REPORT_TEXT, &view, &text);
@@ -174,8 +183,9 @@ static bool is_sound(const ft_emit *emit)
            (emit->several || json_array_size(emit->reports) <= 1);
 }
 
+/* repeats: it has no finding that an earlier one has not. */
 static ft_status emit_report(ft_emit *emit, json_t *report, const char *shown, size_t number,
-                             ft_exit *code, ft_error *err)
+                             bool repeats, ft_exit *code, ft_error *err)
 {
     if (!json_object_get(report, "file")) json_object_set_new(report, "file", json_string(shown));
     json_array_append(emit->reports, report);
@@ -185,7 +195,7 @@ static ft_status emit_report(ft_emit *emit, json_t *report, const char *shown, s
     *code = ft_view_exit(model);
     assert(*code == FT_EXIT_CLEAN || *code == FT_EXIT_FINDINGS || *code == FT_EXIT_INCOMPLETE);
     bool later = emit->format != FT_REPORT_TEXT || emit->options->output;
-    ft_status status = later ? FT_OK : print_now(emit, model, number, err);
+    ft_status status = later ? FT_OK : print_now(emit, model, number, repeats, err);
     ft_report_free(model);
     return status;
 }
@@ -197,10 +207,13 @@ ft_status ft_emit_job(ft_emit *emit, ft_remote *remote, const char *job, const c
     FT_REQUIRE(number > 0 && emit->ledger);
     assert(is_sound(emit));
     ft_pages pages = {.emit = emit, .view = emit->view, .file = shown};
-    pages.view.file_number = emit->several ? number : 0;
+    pages.view.file_number = number_of(emit, number);
+    pages.view.folds = emit->several && emit->options->one_test;
+    size_t told = emit->told.len;
     bool safe = emit->options->show_safe || emit->options->explain;
     ft_status status = ft_job_report(remote, job, safe, ft_pages_see, &pages, &report, err);
-    if (status == FT_OK) status = emit_report(emit, report, shown, number, code, err);
+    bool repeats = emit->told.len == told;
+    if (status == FT_OK) status = emit_report(emit, report, shown, number, repeats, code, err);
     if (status == FT_OK)
         ft_vec_push(&emit->kept, pages);
     else
@@ -271,7 +284,9 @@ static ft_status print_all(ft_emit *emit, const ft_report *report, ft_error *err
 {
     ft_strbuf text = {0};
     if (emit->format == FT_REPORT_TEXT && !emit->options->output) {
-        ft_report_merged(report, &emit->view, &text);
+        ft_view view = emit->view;
+        view.folds = emit->options->one_test;
+        ft_report_merged(report, &view, &text);
         fputs(ft_strbuf_text(&text), stdout);
         ft_strbuf_release(&text);
         return FT_OK;

@@ -8,8 +8,10 @@ static const struct {
 } texts[FT_COMMANDS] = {
     [FT_COMMAND_TEST] =
         {"PROGRAM is built with foretell-cc or foretell-c++ in place of the compiler. "
-         "`test` does three things. It records a run of PROGRAM, or --runs of them, as "
-         "`record` does. It prints what `check` predicts from the traces. It runs "
+         "`test` does three things. It records five runs of PROGRAM in different "
+         "schedules, as `record` does: one if that takes a second, if standard input is a pipe "
+         "that it reads, or with --seed, --turn or --inputs-of; --runs chooses. It prints what "
+         "`check` predicts from the traces. It runs "
          "PROGRAM again through the schedule of each finding, at most ten, and prints "
          "whether the bug was reproduced. Races and deadlocks that only the recorded "
          "values rule out are tried in the program too (see docs/record.md): that takes "

@@ -112,6 +112,8 @@ typedef struct ft_options {
     const char *annotations, *inputs_of;
     bool symbolic, exit_code;
     bool report_follows; /* set by `test`: a report follows the program's own output */
+    bool varied; /* set by `test`: after a short first run more follow, each in another schedule */
+    bool one_test; /* set by `test`: the traces are runs of one test, and clean ones share a line */
     /* replay */
     uint32_t deadline; /* seconds */
     bool stop, live_inputs, unordered_hand_overs;
