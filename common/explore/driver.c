@@ -5,15 +5,27 @@
 
 #include "base/contract.h"
 
+typedef enum place_state { ASKED, RUNNING, ENDED } place_state;
+
+/* A task that was asked for, until its run is taken. */
+typedef struct place {
+    place_state state;
+    uint32_t number; /* the way's */
+    FT_VEC(ft_x_pick) prefix;
+    ft_x_task task;
+    ft_x_run run;
+} place;
+
 struct ft_x_driver {
     const ft_x_executor *executor;
     const ft_x_options *options;
     ft_x_counts *counts;
-    ft_unfolding *u;
-    ft_x_object *objects;    /* scratch */
-    FT_VEC(uint32_t) events; /* of the run at hand */
-    uint32_t *tasks;         /* by slot: the number of the task */
-    bool *busy;              /* by slot */
+    place *ring;       /* of the tasks first to first + n - 1 */
+    uint32_t ahead;    /* its size */
+    uint64_t first, n; /* the first one that is not taken yet, how many there are */
+    uint64_t started;  /* all before it were */
+    uint64_t *tasks;   /* by slot: the task that it runs */
+    bool *busy;        /* by slot */
     uint32_t n_busy;
     bool stopped;
 };
@@ -24,8 +36,6 @@ ft_x_driver *ft_x_driver_new(const ft_x_executor *executor, const ft_x_options *
     FT_REQUIRE(executor->width > 0 && counts);
     ft_x_driver *d = ft_calloc(1, sizeof *d);
     *d = (ft_x_driver){.executor = executor, .options = options, .counts = counts};
-    *counts = (ft_x_counts){0};
-    d->u = ft_unfolding_new(&executor->world);
     d->tasks = ft_calloc(executor->width, sizeof *d->tasks);
     d->busy = ft_calloc(executor->width, sizeof *d->busy);
     return d;
@@ -34,18 +44,14 @@ ft_x_driver *ft_x_driver_new(const ft_x_executor *executor, const ft_x_options *
 void ft_x_driver_free(ft_x_driver *d)
 {
     if (!d) return;
-    FT_CHECK(ft_unfolding_is_sound(d->u));
-    ft_unfolding_free(d->u);
-    ft_vec_release(&d->events);
-    free(d->objects);
+    for (uint32_t i = 0; i < d->ahead; i++) {
+        ft_vec_release(&d->ring[i].prefix);
+        ft_x_run_release(&d->ring[i].run);
+    }
+    free(d->ring);
     free(d->tasks);
     free(d->busy);
     free(d);
-}
-
-ft_unfolding *ft_x_driver_unfolding(const ft_x_driver *d)
-{
-    return d->u;
 }
 
 bool ft_x_driver_stopped(const ft_x_driver *d)
@@ -53,108 +59,48 @@ bool ft_x_driver_stopped(const ft_x_driver *d)
     return d->stopped;
 }
 
-void ft_x_driver_class(ft_x_driver *d, const ft_x_run *run, const ft_configuration *c)
+void ft_x_driver_class(ft_x_driver *d, const ft_x_run *run, const ft_unfolding *u,
+                       const ft_configuration *c)
 {
     const ft_x_options *o = d->options;
     assert(run->end == FT_X_DONE || run->end == FT_X_STUCK);
     d->counts->classes++;
     d->counts->stuck += run->end == FT_X_STUCK;
-    if (o->on_class && !o->on_class(o->context, run, d->u, c)) d->stopped = true;
+    if (o->on_class && !o->on_class(o->context, run, u, c)) d->stopped = true;
 }
 
-/* ---- a run's events */
-
-static ft_status disagree(const ft_x_action *a, size_t step, const char *why, ft_error *err)
+void ft_x_driver_stray(ft_x_driver *d, const ft_x_run *run, size_t step)
 {
-    return ft_error_set(err, FT_INTERNAL, "step %zu, %s by thread %u: %s", step + 1,
-                        ft_x_kind_name((ft_x_kind)a->operation.kind), a->thread, why);
+    enum { MOST = 64 }; /* of them: what the program does is not known then */
+    d->counts->strayed++;
+    if (d->options->on_stray) d->options->on_stray(d->options->context, run, step);
+    if (d->counts->strayed >= MOST) d->stopped = true;
 }
 
-/* What the thread stands before when the first i steps are done. */
-static const ft_x_operation *next_operation(const ft_x_run *run, size_t i, uint32_t thread)
+/* ---- asking and starting */
+
+static place *at(const ft_x_driver *d, uint64_t task)
 {
-    for (size_t k = i; k < run->steps.len; k++)
-        if (run->steps.data[k].thread == thread) return &run->steps.data[k].operation;
-    return &run->pending[thread];
+    assert(task - d->first < d->ahead);
+    return &d->ring[task % d->ahead];
 }
 
-/* The state in which executions begin, with room for all objects of the run. */
-static ft_x_state begin_state(ft_x_driver *d, const ft_x_run *run)
+static bool ask(ft_x_driver *d, const ft_x_way *way)
 {
-    const ft_x_world *w = &d->executor->world;
-    uint32_t n_initial, n;
-    const ft_x_object *initial = ft_unfolding_initial(d->u, &n_initial);
-    n = n_initial;
-    for (size_t i = 0; i < run->steps.len; i++) {
-        const ft_x_operation *o = &run->steps.data[i].operation;
-        if (o->object >= n) n = o->object + 1;
-        if (o->other >= n) n = o->other + 1;
-    }
-    d->objects = ft_realloc(d->objects, n + 1, sizeof *d->objects);
-    memset(d->objects, 0, (n + 1) * sizeof *d->objects);
-    for (uint32_t i = 0; i < n_initial; i++) d->objects[i] = initial[i];
-    ft_x_state state = {.objects = d->objects, .n_objects = n + 1};
-    for (uint32_t t = 0; t < w->n_threads; t++)
-        if (w->first[t].kind == FT_X_NONE) state.ended |= UINT64_C(1) << t;
-    return state;
+    if (d->stopped || d->n == d->ahead) return false;
+    ft_x_task task = {0};
+    uint32_t number;
+    if (!way->next(way->context, &task, &number)) return false;
+    place *p = &d->ring[(d->first + d->n) % d->ahead];
+    d->n++;
+    p->state = ASKED;
+    p->number = number;
+    ft_vec_reserve(&p->prefix, task.n + 1);
+    if (task.n) memcpy(p->prefix.data, task.prefix, task.n * sizeof *task.prefix);
+    p->task = task;
+    p->task.prefix = p->prefix.data;
+    return true;
 }
-
-/* The event of the i-th step; says what its thread, and one that it creates, stand before next. */
-static ft_status take_event(ft_x_driver *d, const ft_x_run *run, size_t i, ft_configuration *c,
-                            ft_x_state *state, ft_error *err)
-{
-    const ft_x_action *a = &run->steps.data[i];
-    const ft_x_operation *o = &a->operation, *next = next_operation(run, i + 1, a->thread);
-    bool creates = o->kind == FT_X_CREATE;
-    const ft_x_operation *first = creates ? next_operation(run, i + 1, o->object) : NULL;
-    if (!ft_x_is_choice(state, a))
-        return disagree(a, i, "the object's state does not allow it", err);
-    uint32_t e = ft_unfolding_event(d->u, c, a);
-    if (!ft_unfolding_say_next(d->u, e, next) ||
-        (creates && !ft_unfolding_say_first(d->u, e, first)))
-        return disagree(a, i, "the thread goes on otherwise than in an equal run", err);
-    ft_x_apply(state, a);
-    if (next->kind == FT_X_NONE) state->ended |= UINT64_C(1) << a->thread;
-    if (creates && first->kind == FT_X_NONE) state->ended |= UINT64_C(1) << o->object;
-    c->last[a->thread] = e;
-    ft_vec_push(&d->events, e);
-    return FT_OK;
-}
-
-static bool is_served(const ft_x_action *a)
-{
-    return a->thread < FT_X_THREADS &&
-           (ft_x_kind_class((ft_x_kind)a->operation.kind) != FT_X_THREAD ||
-            a->operation.object < FT_X_THREADS);
-}
-
-static ft_status say_initial(ft_x_driver *d, const ft_x_run *run, ft_error *err)
-{
-    for (size_t i = 0; i < run->initial.len; i++)
-        if (!ft_unfolding_say_initial(d->u, run->initial.data[i].object,
-                                      &run->initial.data[i].state))
-            return ft_error_set(err, FT_INTERNAL,
-                                "object %u does not begin with the content that it had in an "
-                                "earlier run",
-                                run->initial.data[i].object);
-    return FT_OK;
-}
-
-static ft_status take_events(ft_x_driver *d, const ft_x_run *run, ft_error *err)
-{
-    ft_configuration c = {{0}};
-    ft_status status = say_initial(d, run, err);
-    if (status != FT_OK) return status;
-    ft_x_state state = begin_state(d, run);
-    d->events.len = 0;
-    for (size_t i = 0; i < run->steps.len && status == FT_OK; i++)
-        status = is_served(&run->steps.data[i])
-                     ? take_event(d, run, i, &c, &state, err)
-                     : disagree(&run->steps.data[i], i, "the search serves 64 threads", err);
-    return status;
-}
-
-/* ---- runs */
 
 static bool may_start(ft_x_driver *d)
 {
@@ -165,21 +111,29 @@ static bool may_start(ft_x_driver *d)
     return !d->stopped;
 }
 
-static ft_status start(ft_x_driver *d, const ft_x_way *way, uint32_t slot, bool *started,
-                       ft_error *err)
+static ft_status start(ft_x_driver *d, uint32_t slot, ft_error *err)
 {
-    ft_x_task task = {0};
-    *started = way->next(way->context, &task, &d->tasks[slot]);
-    if (!*started) return FT_OK;
-    if (!may_start(d)) return *started = false, FT_OK;
-    assert(d->n_busy < d->executor->width && !d->busy[slot]);
+    place *p = at(d, d->started);
+    assert(p->state == ASKED && !d->busy[slot]);
+    p->state = RUNNING;
     d->busy[slot] = true;
+    d->tasks[slot] = d->started++;
     d->n_busy++;
     d->counts->runs++;
-    return d->executor->start(d->executor->context, slot, &task, err);
+    return d->executor->start(d->executor->context, slot, &p->task, err);
 }
 
-static ft_status finish(ft_x_driver *d, const ft_x_way *way, ft_error *err)
+static ft_status start_all(ft_x_driver *d, ft_error *err)
+{
+    ft_status status = FT_OK;
+    for (uint32_t s = 0; s < d->executor->width && status == FT_OK; s++)
+        if (!d->busy[s] && d->started < d->first + d->n && may_start(d)) status = start(d, s, err);
+    return status;
+}
+
+/* ---- finishing and taking */
+
+static ft_status finish(ft_x_driver *d, ft_error *err)
 {
     uint32_t slot;
     ft_x_run run = {0};
@@ -188,29 +142,49 @@ static ft_status finish(ft_x_driver *d, const ft_x_way *way, ft_error *err)
     assert(slot < d->executor->width && d->busy[slot]);
     d->busy[slot] = false;
     d->n_busy--;
+    place *p = at(d, d->tasks[slot]);
+    p->state = ENDED;
+    p->run = run;
+    return FT_OK;
+}
+
+static void take(ft_x_driver *d, const ft_x_way *way)
+{
+    place *p = at(d, d->first);
+    const ft_x_options *o = d->options;
+    ft_x_run run = p->run;
+    p->run = (ft_x_run){0};
     d->counts->cut += run.end == FT_X_CUT;
-    if (run.end == FT_X_STRAYED) d->stopped = true;
-    if (!d->stopped) status = take_events(d, &run, err);
-    if (!d->stopped && status == FT_OK)
-        way->take(way->context, d->tasks[slot], &run, d->events.data);
+    if (o->on_run && !o->on_run(o->context, &run)) d->stopped = true;
+    if (run.end == FT_X_STRAYED) ft_x_driver_stray(d, &run, run.steps.len);
+    way->take(way->context, p->number, &run);
+    d->first++;
+    d->n--;
     ft_x_run_release(&run);
-    return status;
+}
+
+static bool may_take(const ft_x_driver *d)
+{
+    return d->n && at(d, d->first)->state == ENDED;
 }
 
 ft_status ft_x_drive(ft_x_driver *d, const ft_x_way *way, ft_error *err)
 {
-    ft_status status = FT_OK;
-    for (;;) {
-        bool started = true;
-        for (uint32_t slot = 0; slot < d->executor->width && started && !d->stopped; slot++)
-            if (!d->busy[slot] && (status = start(d, way, slot, &started, err)) != FT_OK)
-                return status;
+    FT_REQUIRE(way->ahead > 0 && (!d->ahead || d->ahead == way->ahead));
+    if (!d->ahead) d->ring = ft_calloc(way->ahead, sizeof *d->ring);
+    d->ahead = way->ahead;
+    d->stopped = false;
+    for (ft_status status;;) {
+        while (ask(d, way)) continue;
+        if ((status = start_all(d, err)) != FT_OK) return status;
+        if (may_take(d)) {
+            take(d, way);
+            continue;
+        }
         if (!d->n_busy) break;
-        if ((status = finish(d, way, err)) != FT_OK) return status;
+        if ((status = finish(d, err)) != FT_OK) return status;
     }
-    assert(d->counts->classes + d->counts->redundant <= d->counts->runs);
-    d->counts->events = ft_unfolding_events(d->u);
-    d->counts->bytes = ft_unfolding_bytes(d->u);
+    assert(d->stopped || !d->n);
     return FT_OK;
 }
 

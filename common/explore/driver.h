@@ -1,8 +1,11 @@
-/* The driver: keeps an executor busy with the tasks of a search, and turns its runs into events.
+/* The driver: keeps an executor busy with the tasks of a search, and takes its runs in order.
  *
- * It is what the ways of searching share (search.c, levels.c): they say which task comes next and
- * take what comes back; the driver starts, waits, checks each action against the state of its
- * object, makes the events, counts, and stops at the search's bounds. */
+ * It is what the ways of searching share (search.c, levels.c, sampling.c): they say which task
+ * comes next and take what comes back; the driver starts, waits, counts, and stops at the bounds.
+ *
+ * Tasks are asked for `ahead` of the oldest run that was not taken yet, and runs are taken in the
+ * order in which their tasks were asked for. So what is asked for depends on the way alone, never
+ * on the executor's width or speed, and a search that is not ended by a clock has one result. */
 #ifndef FT_EXPLORE_DRIVER_H
 #define FT_EXPLORE_DRIVER_H
 
@@ -14,24 +17,28 @@ typedef struct ft_x_driver ft_x_driver;
 typedef struct ft_x_way {
     void *context;
     /* The next task: its prefix in *task, valid until the next call, and a number of its own.
-     * False: none now (when nothing runs: none at all). */
+     * False: none now (when no run is to be taken: none at all). */
     bool (*next)(void *context, ft_x_task *task, uint32_t *number);
-    /* A run of the task has ended; its events, one a step. Not called after `stop`. */
-    void (*take)(void *context, uint32_t number, const ft_x_run *run, const uint32_t *events);
+    /* A run of the task has ended. */
+    void (*take)(void *context, uint32_t number, const ft_x_run *run);
+    uint32_t ahead; /* at least 1 */
 } ft_x_way;
 
+/* The options and counts are the caller's and outlive the driver; counts are not cleared. */
 ft_x_driver *ft_x_driver_new(const ft_x_executor *executor, const ft_x_options *options,
                              ft_x_counts *counts);
 void ft_x_driver_free(ft_x_driver *driver);
 
-ft_unfolding *ft_x_driver_unfolding(const ft_x_driver *driver);
-/* Runs tasks until there are none, or it was stopped. */
+/* Runs tasks until there are none, or it was stopped: then it goes on when called again. */
 ft_status ft_x_drive(ft_x_driver *driver, const ft_x_way *way, ft_error *err) FT_MUST_CHECK;
 
-/* A new class: counts it and hands it on. */
-void ft_x_driver_class(ft_x_driver *driver, const ft_x_run *run, const ft_configuration *c);
-/* By a bound, by what was found, or because the program strayed: more tasks are wanted by nobody.
- */
+/* A new class: counts it and hands it on. u and c are NULL where the search keeps none. */
+void ft_x_driver_class(ft_x_driver *driver, const ft_x_run *run, const ft_unfolding *u,
+                       const ft_configuration *c);
+/* The program did not do in the run what it did in another one with the same prefix: it depends on
+ * something that the executor does not hold fixed. The search goes on without the run. */
+void ft_x_driver_stray(ft_x_driver *driver, const ft_x_run *run, size_t step);
+/* By a bound, or by what was found: tasks are left. */
 bool ft_x_driver_stopped(const ft_x_driver *driver);
 
 #endif

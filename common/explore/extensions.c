@@ -1,6 +1,7 @@
 #include "explore/extensions.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/contract.h"
 #include "explore/configurations.h"
@@ -17,8 +18,10 @@ struct ft_extensions {
     FT_VEC(answer) answers;
     FT_VEC(uint32_t) found;
     FT_VEC(uint32_t) pool, events; /* scratch */
-    FT_VEC(uint32_t) asked;        /* answers of the place at hand */
-    size_t conflicting;
+    FT_VEC(uint32_t) joined;       /* of the pool: those that make the history at hand */
+    uint32_t oldest[FT_X_THREADS]; /* by thread: its first fresh event */
+    const uint32_t *fresh;         /* the configuration's */
+    size_t n_fresh;
 };
 
 ft_extensions *ft_extensions_new(ft_unfolding *u)
@@ -37,7 +40,7 @@ void ft_extensions_free(ft_extensions *x)
     ft_vec_release(&x->found);
     ft_vec_release(&x->pool);
     ft_vec_release(&x->events);
-    ft_vec_release(&x->asked);
+    ft_vec_release(&x->joined);
     free(x);
 }
 
@@ -115,7 +118,7 @@ static uint32_t first_conflict(const ft_extensions *x, const ft_configuration *c
 
 /* A conflicting extension: remembers its immediate conflicts in C. Those behind another conflict
  * are not wanted: with the causes of such an event f is excluded already. */
-static bool note_conflicts(ft_extensions *x, const ft_configuration *c, uint32_t f)
+static void note_conflicts(ft_extensions *x, const ft_configuration *c, uint32_t f)
 {
     uint32_t firsts[FT_X_THREADS], n = ft_unfolding_threads(x->u), found = 0;
     ft_x_action a = ft_unfolding_action(x->u, f);
@@ -133,7 +136,6 @@ static bool note_conflicts(ft_extensions *x, const ft_configuration *c, uint32_t
             immediate = s == t || !firsts[s] || !ft_unfolding_holds(x->u, &before, firsts[s]);
         if (immediate) ft_unfolding_conflict(x->u, firsts[t], f);
     }
-    return found;
 }
 
 /* A place of a thread in C. */
@@ -143,63 +145,78 @@ typedef struct place {
     uint32_t later; /* the thread's event there; FT_X_NO_EVENT: C has none */
 } place;
 
-static bool was_asked(const ft_extensions *x, uint32_t at)
+/* Is one of the events that make H among the causes of e? Then H with e is made by e alone. */
+static bool is_above(const ft_extensions *x, uint32_t e)
 {
-    for (size_t i = x->asked.len; i-- > 0;)
-        if (x->asked.data[i] == at) return true;
+    for (size_t i = 0; i < x->joined.len; i++)
+        if (ft_unfolding_is_cause(x->u, x->joined.data[i], e)) return true;
     return false;
 }
 
-/* H, and H with the causes of more of the pool from its k-th event on. */
+/* H, and H with the causes of more of the pool from its k-th event on. Each history is made by its
+ * last events of the pool alone, so that it comes once. */
 static void grow(ft_extensions *x, const place *p, const ft_configuration *h, size_t k)
 {
     uint32_t at = ask(x, h, p->thread);
-    if (was_asked(x, at)) return;
-    ft_vec_push(&x->asked, at);
     for (uint32_t i = 0; i < x->answers.data[at].n; i++) {
         uint32_t f = x->found.data[x->answers.data[at].first + i];
-        if (f != p->later && !ft_unfolding_holds(x->u, p->c, f))
-            x->conflicting += note_conflicts(x, p->c, f);
+        if (f != p->later && !ft_unfolding_holds(x->u, p->c, f)) note_conflicts(x, p->c, f);
     }
     for (; k < x->pool.len; k++) {
-        if (ft_unfolding_holds(x->u, h, x->pool.data[k])) continue;
+        uint32_t e = x->pool.data[k];
+        if (ft_unfolding_holds(x->u, h, e) || is_above(x, e)) continue;
         ft_configuration more = *h;
-        ft_unfolding_join(x->u, &more, x->pool.data[k]);
+        ft_unfolding_join(x->u, &more, e);
+        ft_vec_push(&x->joined, e);
         grow(x, p, &more, k + 1);
+        x->joined.len--;
     }
+}
+
+static bool is_of_pool(const ft_extensions *x, const place *p, const ft_x_operation *o, uint32_t e)
+{
+    uint32_t thread = ft_unfolding_thread(x->u, e);
+    if (thread == p->thread || !ft_unfolding_may_depend(x->u, p->thread, o, e)) return false;
+    return !(p->later && ft_unfolding_is_cause(x->u, p->later, e));
 }
 
 /* The events of C that the operation may depend on, but for those behind the place. */
 static void fill_pool(ft_extensions *x, const place *p, const ft_configuration *base,
-                      const ft_x_operation *operation)
+                      const ft_x_operation *o)
 {
     x->pool.len = 0;
     for (size_t i = 0; i < x->events.len; i++) {
         uint32_t e = x->events.data[i];
-        ft_x_action a = ft_unfolding_action(x->u, e);
-        if (a.thread == p->thread || ft_unfolding_holds(x->u, base, e)) continue;
-        if (!ft_x_may_depend(p->thread, operation, &a)) continue;
-        ft_configuration causes = ft_unfolding_causes(x->u, e);
-        if (p->later && ft_unfolding_holds(x->u, &causes, p->later)) continue;
-        ft_vec_push(&x->pool, e);
+        if (!ft_unfolding_holds(x->u, base, e) && is_of_pool(x, p, o, e)) ft_vec_push(&x->pool, e);
     }
+}
+
+/* Is there anything new at the place? */
+static bool is_fresh(const ft_extensions *x, const place *p, uint32_t before,
+                     const ft_x_operation *o)
+{
+    uint32_t oldest = x->oldest[p->thread];
+    if (!before || !p->later) return true;
+    if (oldest && ft_unfolding_depth(x->u, p->later) >= ft_unfolding_depth(x->u, oldest))
+        return true;
+    for (size_t i = 0; i < x->n_fresh; i++)
+        if (is_of_pool(x, p, o, x->fresh[i])) return true;
+    return false;
 }
 
 static void at_place(ft_extensions *x, const place *p, uint32_t before)
 {
-    bool known;
+    bool known = true;
     ft_configuration base = {{0}};
+    ft_x_operation o;
+    if (p->later)
+        o = ft_unfolding_action(x->u, p->later).operation;
+    else
+        o = ft_unfolding_pending(x->u, p->c, p->thread, &known);
+    if (!known || o.kind == FT_X_NONE || !is_fresh(x, p, before, &o)) return;
     if (before) base = ft_unfolding_causes(x->u, before);
-    ft_x_operation operation;
-    if (p->later) {
-        operation = ft_unfolding_action(x->u, p->later).operation;
-        known = true;
-    } else {
-        operation = ft_unfolding_pending(x->u, p->c, p->thread, &known);
-    }
-    if (!known || operation.kind == FT_X_NONE) return;
-    fill_pool(x, p, &base, &operation);
-    x->asked.len = 0;
+    fill_pool(x, p, &base, &o);
+    x->joined.len = 0;
     grow(x, p, &base, 0);
 }
 
@@ -209,13 +226,16 @@ size_t ft_extensions_bytes(const ft_extensions *x)
            ft_configurations_bytes(&x->histories) + x->by_question.cap * (2 * sizeof(uint64_t) + 1);
 }
 
-size_t ft_extensions_find(ft_extensions *x, const ft_configuration *c)
+void ft_extensions_find(ft_extensions *x, const ft_configuration *c, const uint32_t *fresh,
+                        size_t n)
 {
-    size_t n = ft_unfolding_list(x->u, c, NULL, 0);
-    x->conflicting = 0;
-    assert(n <= ft_unfolding_events(x->u));
-    ft_vec_reserve(&x->events, n + 1);
-    x->events.len = ft_unfolding_list(x->u, c, x->events.data, n);
+    size_t many = ft_unfolding_list(x->u, c, NULL, 0);
+    ft_vec_reserve(&x->events, many + 1);
+    x->events.len = ft_unfolding_list(x->u, c, x->events.data, many);
+    x->fresh = fresh;
+    x->n_fresh = n;
+    memset(x->oldest, 0, sizeof x->oldest);
+    for (size_t i = n; i-- > 0;) x->oldest[ft_unfolding_thread(x->u, fresh[i])] = fresh[i];
     for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++) {
         uint32_t later = FT_X_NO_EVENT, before = c->last[t];
         for (;;) {
@@ -225,5 +245,4 @@ size_t ft_extensions_find(ft_extensions *x, const ft_configuration *c)
             before = ft_unfolding_before(x->u, before);
         }
     }
-    return x->conflicting;
 }

@@ -19,9 +19,10 @@ ft_extensions *ft_extensions_new(ft_unfolding *u);
 void ft_extensions_free(ft_extensions *x);
 size_t ft_extensions_bytes(const ft_extensions *x); /* that it takes */
 
-/* Remembers in the unfolding which events of C conflict with each conflicting extension of C.
- * Returns how many extensions conflict. */
-size_t ft_extensions_find(ft_extensions *x, const ft_configuration *c);
+/* Remembers in the unfolding which events of C conflict with each conflicting extension of C. The
+ * last n events of C are `fresh`; with the others alone that has been done before. */
+void ft_extensions_find(ft_extensions *x, const ft_configuration *c, const uint32_t *fresh,
+                        size_t n);
 
 /* The events that the configuration enables, up to `room`; returns how many there are. */
 size_t ft_extensions_enabled(ft_unfolding *u, const ft_configuration *c, uint32_t *events,

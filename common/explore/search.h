@@ -23,13 +23,19 @@ typedef struct ft_x_counts {
     uint64_t redundant;     /* runs that ended in no new class */
     uint64_t stuck;         /* classes in which threads wait for ever */
     uint64_t cut;           /* runs that a bound ended */
-    uint64_t events, bytes; /* of the unfolding, with what the search keeps beside */
+    uint64_t strayed;       /* runs that did not repeat what an equal one did */
+    uint64_t events, bytes; /* at the end of ft_x_search: of the unfolding, and all kept beside */
 } ft_x_counts;
 
 typedef struct ft_x_options {
     bool complete;     /* alternatives to all of D, not to its newest event alone */
     uint64_t max_runs; /* 0: no bound */
-    /* Called for each new class, with its run and its configuration; false ends the search. */
+    /* Called for each run, in the order that the search alone decides; false ends the search. */
+    bool (*on_run)(void *context, const ft_x_run *run);
+    /* Called for each run that strayed, with the first step that is not as it was. */
+    void (*on_stray)(void *context, const ft_x_run *run, size_t step);
+    /* Called for each new class, with its run and its configuration (NULL where the search keeps no
+     * unfolding); false ends the search. */
     bool (*on_class)(void *context, const ft_x_run *run, const ft_unfolding *u,
                      const ft_configuration *c);
     void *context;
@@ -37,8 +43,19 @@ typedef struct ft_x_options {
     bool (*should_stop)(void *context);
 } ft_x_options;
 
-/* Explores. *finished: every class was found; false where a bound, a cut, a stray run or on_class
- * ended it before. Fails if the executor does, or reports what cannot be. */
+typedef struct ft_x_tree ft_x_tree;
+
+/* The executor, the options and the counts (which are added to) outlive it. */
+ft_x_tree *ft_x_tree_new(const ft_x_executor *executor, const ft_x_options *options,
+                         ft_x_counts *counts);
+void ft_x_tree_free(ft_x_tree *tree);
+/* Goes on until it has finished or a bound stops it; may be called again. *finished: every class
+ * was found; false where a bound or on_class ended it before, or a run was cut or strayed. */
+ft_status ft_x_tree_run(ft_x_tree *tree, bool *finished, ft_error *err) FT_MUST_CHECK;
+size_t ft_x_tree_bytes(const ft_x_tree *tree);
+size_t ft_x_tree_events(const ft_x_tree *tree);
+
+/* All of it. Fails if the executor does. */
 ft_status ft_x_search(const ft_x_executor *executor, const ft_x_options *options,
                       ft_x_counts *counts, bool *finished, ft_error *err) FT_MUST_CHECK;
 

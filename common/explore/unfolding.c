@@ -40,6 +40,12 @@ struct ft_unfolding {
     FT_VEC(uint32_t) list; /* scratch */
 };
 
+static bool is_same_operation(const ft_x_operation *a, const ft_x_operation *b)
+{
+    return a->kind == b->kind && a->object == b->object && a->other == b->other &&
+           a->value == b->value && a->value2 == b->value2;
+}
+
 static uint32_t operation_of(ft_unfolding *u, const ft_x_operation *o)
 {
     const uint64_t words[] = {o->kind, (uint64_t)o->object << 32 | o->other, (uint64_t)o->value,
@@ -56,10 +62,7 @@ static uint32_t operation_of(ft_unfolding *u, const ft_x_operation *o)
             if (o->other >= u->n_objects) u->n_objects = o->other + 1;
             return (uint32_t)*slot;
         }
-        const ft_x_operation *same = &u->operations.data[*slot];
-        if (same->kind == o->kind && same->object == o->object && same->other == o->other &&
-            same->value == o->value && same->value2 == o->value2)
-            return (uint32_t)*slot;
+        if (is_same_operation(&u->operations.data[*slot], o)) return (uint32_t)*slot;
     }
 }
 
@@ -134,6 +137,30 @@ ft_configuration ft_unfolding_causes(const ft_unfolding *u, uint32_t e)
 uint32_t ft_unfolding_before(const ft_unfolding *u, uint32_t e)
 {
     return get(u, e)->before;
+}
+
+uint32_t ft_unfolding_depth(const ft_unfolding *u, uint32_t e)
+{
+    return get(u, e)->depth;
+}
+
+uint32_t ft_unfolding_thread(const ft_unfolding *u, uint32_t e)
+{
+    return get(u, e)->thread;
+}
+
+bool ft_unfolding_is(const ft_unfolding *u, uint32_t e, const ft_x_action *a)
+{
+    ft_x_action b = ft_unfolding_action(u, e);
+    return a->thread == b.thread && a->variant == b.variant && a->outcome == b.outcome &&
+           is_same_operation(&a->operation, &b.operation);
+}
+
+bool ft_unfolding_may_depend(const ft_unfolding *u, uint32_t thread,
+                             const ft_x_operation *operation, uint32_t e)
+{
+    ft_x_action b = ft_unfolding_action(u, e);
+    return ft_x_may_depend(thread, operation, &b);
 }
 
 /* ---- what threads stand before */
@@ -437,7 +464,7 @@ uint32_t ft_unfolding_event(ft_unfolding *u, const ft_configuration *c, const ft
 
 /* ---- conflicts */
 
-static bool is_cause(const ft_unfolding *u, uint32_t a, uint32_t b)
+bool ft_unfolding_is_cause(const ft_unfolding *u, uint32_t a, uint32_t b)
 {
     return is_along(u, a, last_in_clock(u, get(u, b), get(u, a)->thread));
 }
@@ -452,7 +479,7 @@ void ft_unfolding_conflict(ft_unfolding *u, uint32_t a, uint32_t b)
 {
     FT_REQUIRE(a != b);
     (void)get(u, a), (void)get(u, b);
-    FT_CHECK(!is_cause(u, a, b) && !is_cause(u, b, a));
+    FT_CHECK(!ft_unfolding_is_cause(u, a, b) && !ft_unfolding_is_cause(u, b, a));
     bool inserted;
     uint64_t pair = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
     ft_map_slot(&u->pairs, pair, 0, &inserted);

@@ -43,6 +43,15 @@ ft_x_action ft_unfolding_action(const ft_unfolding *u, uint32_t event);
 /* The causes of the event, itself among them. */
 ft_configuration ft_unfolding_causes(const ft_unfolding *u, uint32_t event);
 uint32_t ft_unfolding_before(const ft_unfolding *u, uint32_t event); /* in its thread */
+uint32_t ft_unfolding_depth(const ft_unfolding *u, uint32_t event);  /* events before it there */
+uint32_t ft_unfolding_thread(const ft_unfolding *u, uint32_t event);
+/* Is a the event b, or one of b's causes? */
+bool ft_unfolding_is_cause(const ft_unfolding *u, uint32_t a, uint32_t b);
+/* Is it an event of that action? */
+bool ft_unfolding_is(const ft_unfolding *u, uint32_t event, const ft_x_action *action);
+/* May what the operation becomes depend on the event? (ft_x_may_depend) */
+bool ft_unfolding_may_depend(const ft_unfolding *u, uint32_t thread,
+                             const ft_x_operation *operation, uint32_t event);
 
 /* What the thread stands before in the configuration; *known false: it has not been seen there. A
  * thread that was not created yet, or has ended, stands before NONE. */

@@ -115,7 +115,7 @@ static void compare_levels(uint64_t seed, const schedule_program *p, const sched
         schedule_executor *executor = ft_schedules_executor(p, WAY.width, seed);
         ft_x_executor interface = ft_schedules_interface(executor);
         ft_x_options options = {.on_class = collect, .context = &got};
-        if (ft_x_levels(&interface, &options, level, &counts, &result, &err) != FT_OK)
+        if (ft_x_levels_all(&interface, &options, level, &counts, &result, &err) != FT_OK)
             complain(seed, p, &WAY, err.message);
         snprintf(text, sizeof text, "level %u: expected %u classes, got %u, %u levels complete",
                  level, want.len, got.names.len, result.complete);
