@@ -1,6 +1,7 @@
 #include "explore/action.h"
 
 #include "base/contract.h"
+#include "explore/watch.h"
 
 static const struct row {
     const char *name;
@@ -43,6 +44,16 @@ static bool failed(const ft_x_action *a, ft_x_kind kind)
 static bool reads(const ft_x_action *a)
 {
     return a->operation.kind == FT_X_LOAD || failed(a, FT_X_SWAP);
+}
+
+static bool is_poll(const ft_x_operation *o)
+{
+    return o->kind == FT_X_AWAIT || o->kind == FT_X_LINGER;
+}
+
+bool ft_x_is_late(const ft_x_action *a)
+{
+    return a->operation.kind == FT_X_LINGER && a->variant;
 }
 
 static bool shares(const ft_x_action *a)
@@ -105,6 +116,28 @@ static bool object_dependent(ft_x_class class, const ft_x_action *a, const ft_x_
     return false;
 }
 
+static bool leaves_as_it_was(const ft_x_action *a)
+{
+    return reads(a) || failed(a, FT_X_TRY_LOCK) || failed(a, FT_X_TRY_TAKE);
+}
+
+/* May the action change the result of an attempt that the poll watches? */
+static bool wakes_poll(const ft_x_operation *poll, const ft_x_action *a)
+{
+    uint32_t mutex;
+    const ft_x_operation *o = &a->operation;
+    if (is_poll(o) || leaves_as_it_was(a)) return false;
+    if (mutex_of(o, &mutex) && ft_x_watches_object(poll, mutex)) return true;
+    switch (ROWS[o->kind].class) {
+    case FT_X_NO_OBJECT:
+    case FT_X_THREAD:
+    case FT_X_PROCESS:
+        return false;
+    default:
+        return ft_x_watches_object(poll, o->object);
+    }
+}
+
 /* CREATE and JOIN concern the thread that they name, whatever it does. */
 static bool concerns(const ft_x_operation *o, uint32_t thread)
 {
@@ -121,11 +154,21 @@ bool ft_x_dependent(const ft_x_action *a, const ft_x_action *b)
     const ft_x_operation *oa = &a->operation, *ob = &b->operation;
     uint32_t ma, mb;
     if (a->thread == b->thread || ends_process(oa) || ends_process(ob)) return true;
+    if (ft_x_is_late(a) || ft_x_is_late(b)) return true;
     if (concerns(oa, b->thread) || concerns(ob, a->thread)) return true;
+    if (is_poll(oa)) return wakes_poll(oa, b);
+    if (is_poll(ob)) return wakes_poll(ob, a);
     if (mutex_of(oa, &ma) && mutex_of(ob, &mb) && ma == mb && object_dependent(FT_X_MUTEX, a, b))
         return true;
     return ROWS[oa->kind].class == ROWS[ob->kind].class && oa->object == ob->object &&
            ROWS[oa->kind].class != FT_X_MUTEX && object_dependent(ROWS[oa->kind].class, a, b);
+}
+
+/* An attempt may go either way; one that fails wakes nobody. */
+static bool may_wake_poll(const ft_x_operation *poll, const ft_x_operation *o)
+{
+    ft_x_action succeeds = {.operation = *o, .outcome = 1};
+    return wakes_poll(poll, &succeeds);
 }
 
 bool ft_x_may_depend(uint32_t thread, const ft_x_operation *operation, const ft_x_action *action)
@@ -133,7 +176,10 @@ bool ft_x_may_depend(uint32_t thread, const ft_x_operation *operation, const ft_
     const ft_x_operation *o = &action->operation;
     uint32_t ma, mb;
     if (thread == action->thread || ends_process(operation) || ends_process(o)) return true;
-    if (concerns(operation, action->thread) || concerns(o, thread)) return true;
+    if (ft_x_is_late(action) || concerns(operation, action->thread) || concerns(o, thread))
+        return true;
+    if (is_poll(operation)) return wakes_poll(operation, action);
+    if (is_poll(o)) return may_wake_poll(o, operation);
     if (mutex_of(operation, &ma) && mutex_of(o, &mb) && ma == mb) return true;
     if (ROWS[operation->kind].class != ROWS[o->kind].class || operation->object != o->object)
         return false;

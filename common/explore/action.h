@@ -67,7 +67,10 @@ typedef enum ft_x_class {
     X(RECEIVE, "receive", CHANNEL, "takes up to `value` units; waits for the first")               \
     X(CREATE, "create", THREAD, "starts the thread")                                               \
     X(JOIN, "join", THREAD, "waits for the thread's end")                                          \
-    X(EXIT, "exit", PROCESS, "ends the process")
+    X(EXIT, "exit", PROCESS, "ends the process")                                                   \
+    X(AWAIT, "await", NO_OBJECT,                                                                   \
+      "after a fruitless round (watch.h): waits until one would differ")                           \
+    X(LINGER, "linger", NO_OBJECT, "the same; late (variant 1): where no thread can go on at all")
 
 typedef enum ft_x_kind {
 #define FT_ROW(symbol, name, class, doc) FT_X_##symbol,
@@ -108,6 +111,9 @@ typedef struct ft_x_action {
 
 const char *ft_x_kind_name(ft_x_kind kind);
 ft_x_class ft_x_kind_class(ft_x_kind kind);
+
+/* May the action be done only where no thread can do anything else? Its history is everything. */
+bool ft_x_is_late(const ft_x_action *action);
 
 /* Are the actions dependent? Symmetric. */
 bool ft_x_dependent(const ft_x_action *a, const ft_x_action *b);

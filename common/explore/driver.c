@@ -59,6 +59,25 @@ bool ft_x_driver_stopped(const ft_x_driver *d)
     return d->stopped;
 }
 
+static bool is_pending(const ft_x_run *run, ft_x_kind kind)
+{
+    for (uint32_t t = 0; t < FT_X_THREADS; t++)
+        if (run->pending[t].kind == kind) return true;
+    return false;
+}
+
+bool ft_x_run_lingers(const ft_x_run *run)
+{
+    for (size_t i = 0; i < run->steps.len; i++)
+        if (run->steps.data[i].operation.kind == FT_X_LINGER) return true;
+    return is_pending(run, FT_X_LINGER);
+}
+
+bool ft_x_run_is_live_lock(const ft_x_run *run)
+{
+    return run->end == FT_X_STUCK && is_pending(run, FT_X_AWAIT);
+}
+
 void ft_x_driver_class(ft_x_driver *d, const ft_x_run *run, const ft_unfolding *u,
                        const ft_configuration *c)
 {
@@ -66,6 +85,7 @@ void ft_x_driver_class(ft_x_driver *d, const ft_x_run *run, const ft_unfolding *
     assert(run->end == FT_X_DONE || run->end == FT_X_STUCK);
     d->counts->classes++;
     d->counts->stuck += run->end == FT_X_STUCK;
+    d->counts->lingering += ft_x_run_lingers(run);
     if (o->on_class && !o->on_class(o->context, run, u, c)) d->stopped = true;
 }
 

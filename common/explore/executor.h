@@ -6,6 +6,10 @@
  * can go on, leave alone a thread that stands at its `avoid`ed step: that action has been explored.
  * Both only save work; the search is right whatever the executor picks.
  *
+ * A thread that polls stands before AWAIT or LINGER (watch.h), so that no run spins. Where no
+ * thread can go on, the executor picks a late action (action.h) if there is one; it has its place
+ * in prefixes, as variant 1.
+ *
  * The same prefix must lead to the same actions. An executor may run several prefixes at once
  * (`width`); the search starts up to that many and takes them back in any order. */
 #ifndef FT_EXPLORE_EXECUTOR_H

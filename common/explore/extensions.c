@@ -74,6 +74,10 @@ size_t ft_extensions_enabled(ft_unfolding *u, const ft_configuration *c, uint32_
         for (uint32_t i = 0; i < of; i++, n++)
             if (n < room) events[n] = found[i];
     }
+    if (n || state.exited) return n;
+    uint32_t late[FT_X_THREADS];
+    n = ft_unfolding_late(u, c, late);
+    for (size_t i = 0; i < n && i < room; i++) events[i] = late[i];
     return n;
 }
 
@@ -220,6 +224,20 @@ static void at_place(ft_extensions *x, const place *p, uint32_t before)
     grow(x, p, &base, 0);
 }
 
+/* Where a late event was done no thread could do anything else; another thread's late event could
+ * have come in its place. The rule above leaves them out: they depend on all that other threads
+ * stand before. */
+static void beside_late(ft_extensions *x, const ft_configuration *c, uint32_t e)
+{
+    uint32_t late[FT_X_THREADS];
+    ft_configuration before = ft_unfolding_causes(x->u, e);
+    uint32_t t = ft_unfolding_action(x->u, e).thread;
+    before.last[t] = ft_unfolding_before(x->u, e);
+    uint32_t n = ft_unfolding_late(x->u, &before, late);
+    for (uint32_t i = 0; i < n; i++)
+        if (late[i] != e) note_conflicts(x, c, late[i]);
+}
+
 size_t ft_extensions_bytes(const ft_extensions *x)
 {
     return x->answers.cap * sizeof(answer) + x->found.cap * sizeof(uint32_t) +
@@ -236,6 +254,10 @@ void ft_extensions_find(ft_extensions *x, const ft_configuration *c, const uint3
     x->n_fresh = n;
     memset(x->oldest, 0, sizeof x->oldest);
     for (size_t i = n; i-- > 0;) x->oldest[ft_unfolding_thread(x->u, fresh[i])] = fresh[i];
+    for (size_t i = 0; i < n; i++) {
+        ft_x_action a = ft_unfolding_action(x->u, fresh[i]);
+        if (ft_x_is_late(&a)) beside_late(x, c, fresh[i]);
+    }
     for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++) {
         uint32_t later = FT_X_NO_EVENT, before = c->last[t];
         for (;;) {

@@ -162,7 +162,8 @@ void ft_x_walk_begin(ft_x_walk *w, const ft_x_world *world, const ft_x_run *run)
     for (uint32_t i = 0; i < world->n_objects; i++) w->objects[i].value = world->initial[i];
     for (size_t i = 0; i < run->initial.len; i++)
         w->objects[run->initial.data[i].object] = run->initial.data[i].state;
-    w->state = (ft_x_state){.objects = w->objects, .n_objects = n_objects};
+    w->state =
+        (ft_x_state){.objects = w->objects, .n_objects = n_objects, .watches = world->watches};
     memset(w->last, 0, sizeof w->last);
     memset(w->next, 0, sizeof w->next);
     for (uint32_t t = 0; t < world->n_threads; t++) stand_before(w, t, w->first[t]);
@@ -256,25 +257,41 @@ bool ft_x_walk_enables(const ft_x_walk *w, uint32_t thread)
     return ft_x_choices(&w->state, thread, &w->next[thread], choices) > 0;
 }
 
+static void name_branch(const ft_x_walk *w, ft_x_branch *b, const ft_x_action *a)
+{
+    uint32_t clock[FT_X_THREADS];
+    b->action = *a;
+    history(w, a, clock);
+    b->name = sum_of(w, a->thread);
+    add_last(&b->name, a->thread, event_name(w, a, clock));
+}
+
+/* Where no thread can do anything else. */
+static size_t late_branches(const ft_x_walk *w, ft_x_branch *branches, size_t room)
+{
+    size_t n = 0;
+    for (uint32_t t = 0; t < w->n_threads && !w->state.exited; t++) {
+        ft_x_action a = {.operation = w->next[t], .thread = (uint16_t)t, .variant = 1};
+        if (!ft_x_is_late(&a)) continue;
+        if (n < room) name_branch(w, &branches[n], &a);
+        n++;
+    }
+    return n;
+}
+
 size_t ft_x_walk_branches(const ft_x_walk *w, ft_x_branch *branches, size_t room)
 {
     size_t n = 0;
     ft_x_choice choices[FT_X_THREADS];
-    uint32_t clock[FT_X_THREADS];
     for (uint32_t t = 0; t < w->n_threads; t++) {
         uint32_t many = ft_x_choices(&w->state, t, &w->next[t], choices);
-        ft_x_name others = many ? sum_of(w, t) : (ft_x_name){0, 0};
         for (uint32_t k = 0; k < many; k++, n++) {
-            if (n >= room) continue;
-            ft_x_branch *b = &branches[n];
-            b->action = (ft_x_action){.operation = w->next[t],
-                                      .thread = (uint16_t)t,
-                                      .variant = choices[k].variant,
-                                      .outcome = choices[k].outcome};
-            history(w, &b->action, clock);
-            b->name = others;
-            add_last(&b->name, t, event_name(w, &b->action, clock));
+            ft_x_action a = {.operation = w->next[t],
+                             .thread = (uint16_t)t,
+                             .variant = choices[k].variant,
+                             .outcome = choices[k].outcome};
+            if (n < room) name_branch(w, &branches[n], &a);
         }
     }
-    return n;
+    return n ? n : late_branches(w, branches, room);
 }

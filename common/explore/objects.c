@@ -76,6 +76,26 @@ static bool is_enabled(const ft_x_state *state, uint32_t thread, const ft_x_oper
     }
 }
 
+/* What the attempt would have for a result. */
+static int64_t result_of(const ft_x_state *state, uint32_t thread, const ft_x_operation *attempt)
+{
+    ft_x_choice choices[FT_X_THREADS];
+    if (ft_x_kind_class(attempt->kind) == FT_X_ATOMIC) return object(state, attempt->object)->value;
+    uint32_t n = ft_x_choices(state, thread, attempt, choices);
+    assert(n == 1); /* attempts never wait */
+    return (int64_t)choices[0].outcome;
+}
+
+/* Would an attempt that the poll watches turn out otherwise? */
+static bool differs(const ft_x_state *state, uint32_t thread, const ft_x_operation *poll)
+{
+    size_t n;
+    const ft_x_attempt *a = ft_x_watched(state->watches, poll, &n);
+    for (size_t i = 0; i < n; i++)
+        if (result_of(state, thread, &a[i].operation) != a[i].result) return true;
+    return false;
+}
+
 uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_operation *o,
                       ft_x_choice choices[FT_X_THREADS])
 {
@@ -95,6 +115,9 @@ uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_opera
         return signal_choices(object(state, o->object), choices);
     case FT_X_BROADCAST:
         return one(choices, object(state, o->object)->waits);
+    case FT_X_AWAIT:
+    case FT_X_LINGER:
+        return differs(state, thread, o) ? one(choices, 0) : 0;
     case FT_X_ONCE_BEGIN: {
         const ft_x_object *once = object(state, o->object);
         return once->owner ? 0 : one(choices, !once->value);
@@ -108,6 +131,7 @@ bool ft_x_is_choice(const ft_x_state *state, const ft_x_action *a)
 {
     ft_x_choice choices[FT_X_THREADS];
     uint32_t n = ft_x_choices(state, a->thread, &a->operation, choices);
+    if (ft_x_is_late(a)) return !n && !state->exited && a->variant == 1;
     for (uint32_t i = 0; i < n; i++)
         if (choices[i].variant == a->variant && choices[i].outcome == a->outcome) return true;
     return false;

@@ -10,7 +10,7 @@
 #ifndef FT_EXPLORE_OBJECTS_H
 #define FT_EXPLORE_OBJECTS_H
 
-#include "explore/action.h"
+#include "explore/watch.h"
 
 typedef struct ft_x_object {
     int64_t value; /* semaphore, atomic, channel's units, arrivals at a barrier, once: done */
@@ -22,8 +22,9 @@ typedef struct ft_x_object {
 typedef struct ft_x_state {
     ft_x_object *objects; /* owned by the caller */
     uint32_t n_objects;
-    uint64_t ended; /* bits of the threads that have ended */
-    bool exited;    /* the process has: nothing is enabled */
+    uint64_t ended;              /* bits of the threads that have ended */
+    bool exited;                 /* the process has: nothing is enabled */
+    const ft_x_watches *watches; /* NULL: no thread polls */
 } ft_x_state;
 
 /* One way in which an operation can go on. */
@@ -32,11 +33,12 @@ typedef struct ft_x_choice {
 } ft_x_choice;
 
 /* The choices of the thread's operation in the state, at most FT_X_THREADS; returns how many, 0:
- * it is blocked (or NONE). Of CHOOSE at most FT_X_THREADS arms count. */
+ * it is blocked (or NONE). Of CHOOSE at most FT_X_THREADS arms count. Late ones (action.h), which
+ * depend on what other threads stand before, are left out. */
 uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_operation *operation,
                       ft_x_choice choices[FT_X_THREADS]);
 
-/* Is the action one of the choices of its operation in the state? */
+/* Is the action one of the choices of its operation in the state, or late where no choice is? */
 bool ft_x_is_choice(const ft_x_state *state, const ft_x_action *action);
 
 /* The content that an UPDATE makes of the old one; value2: FT_X_UPDATE_OF. */

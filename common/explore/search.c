@@ -289,7 +289,7 @@ static ft_x_state begin_state(search *s, const ft_x_run *run)
     s->objects = ft_realloc(s->objects, n + 1, sizeof *s->objects);
     memset(s->objects, 0, (n + 1) * sizeof *s->objects);
     for (uint32_t i = 0; i < n_initial; i++) s->objects[i] = initial[i];
-    ft_x_state state = {.objects = s->objects, .n_objects = n + 1};
+    ft_x_state state = {.objects = s->objects, .n_objects = n + 1, .watches = w->watches};
     for (uint32_t t = 0; t < w->n_threads; t++)
         if (w->first[t].kind == FT_X_NONE) state.ended |= UINT64_C(1) << t;
     return state;

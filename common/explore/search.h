@@ -23,6 +23,7 @@ typedef struct ft_x_counts {
     uint64_t redundant;     /* runs that ended in no new class */
     uint64_t stuck;         /* classes in which threads wait for ever */
     uint64_t cut;           /* runs that a bound ended */
+    uint64_t lingering;     /* classes in which a thread stood before LINGER (watch.h) */
     uint64_t strayed;       /* runs that did not repeat what an equal one did */
     uint64_t events, bytes; /* at the end of ft_x_search: of the unfolding, and all kept beside */
 } ft_x_counts;
@@ -42,6 +43,12 @@ typedef struct ft_x_options {
     /* Asked before each run: whether to stop (a time limit, Ctrl-C). May be NULL. */
     bool (*should_stop)(void *context);
 } ft_x_options;
+
+/* Does a thread of the run stand before LINGER at some time? Then what it would do in further
+ * rounds was not tried, and the search is not one of every schedule. */
+bool ft_x_run_lingers(const ft_x_run *run);
+/* Did the run end in a live-lock: stuck, and some threads poll for what nobody will change? */
+bool ft_x_run_is_live_lock(const ft_x_run *run);
 
 typedef struct ft_x_tree ft_x_tree;
 

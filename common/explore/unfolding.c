@@ -35,7 +35,8 @@ struct ft_unfolding {
     uint32_t *first;             /* by thread of the world: operation */
     FT_VEC(ft_x_object) initial; /* by object */
     FT_VEC(bool) is_said;        /* by object: it was declared on the way */
-    ft_x_object *objects;        /* scratch */
+    const ft_x_watches *watches;
+    ft_x_object *objects; /* scratch */
     uint32_t n_objects;
     FT_VEC(uint32_t) list; /* scratch */
 };
@@ -74,6 +75,7 @@ ft_unfolding *ft_unfolding_new(const ft_x_world *world)
     u->n_threads = u->width = world->n_threads;
     u->first = ft_calloc(world->n_threads, sizeof *u->first);
     for (uint32_t t = 0; t < world->n_threads; t++) u->first[t] = operation_of(u, &world->first[t]);
+    u->watches = world->watches;
     for (uint32_t i = 0; i < world->n_objects; i++)
         ft_vec_push(&u->initial, (ft_x_object){.value = world->initial[i]});
     if (world->n_objects > u->n_objects) u->n_objects = world->n_objects;
@@ -345,8 +347,10 @@ ft_x_state ft_unfolding_state(ft_unfolding *u, const ft_configuration *c)
     u->objects = ft_realloc(u->objects, u->n_objects + 1, sizeof *u->objects);
     memset(u->objects, 0, (u->n_objects + 1) * sizeof *u->objects);
     for (uint32_t i = 0; i < u->initial.len; i++) u->objects[i] = u->initial.data[i];
-    ft_x_state state = {
-        .objects = u->objects, .n_objects = u->n_objects + 1, .ended = ended_in(u, c)};
+    ft_x_state state = {.objects = u->objects,
+                        .n_objects = u->n_objects + 1,
+                        .ended = ended_in(u, c),
+                        .watches = u->watches};
     size_t n = ft_unfolding_list(u, c, NULL, 0);
     ft_vec_reserve(&u->list, n + 1);
     ft_unfolding_list(u, c, u->list.data, n);
@@ -460,6 +464,19 @@ uint32_t ft_unfolding_event(ft_unfolding *u, const ft_configuration *c, const ft
         if (inserted) return add_event(u, a, operation, &h);
         if (is_same(u, &u->events.data[*slot], a, operation, &h)) return (uint32_t)*slot;
     }
+}
+
+uint32_t ft_unfolding_late(ft_unfolding *u, const ft_configuration *c,
+                           uint32_t events[FT_X_THREADS])
+{
+    uint32_t n = 0;
+    for (uint32_t t = 0; t < u->width; t++) {
+        bool known;
+        ft_x_action a = {.thread = (uint16_t)t, .variant = 1};
+        a.operation = ft_unfolding_pending(u, c, t, &known);
+        if (known && ft_x_is_late(&a)) events[n++] = ft_unfolding_event(u, c, &a);
+    }
+    return n;
 }
 
 /* ---- conflicts */

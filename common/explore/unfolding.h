@@ -28,7 +28,8 @@ typedef struct ft_x_world {
     uint32_t n_threads;          /* that exist from the start */
     const ft_x_operation *first; /* by thread: what it stands before */
     uint32_t n_objects;
-    const int64_t *initial; /* by object */
+    const int64_t *initial;      /* by object */
+    const ft_x_watches *watches; /* the executor's, which outlives the search; NULL: none */
 } ft_x_world;
 
 typedef struct ft_unfolding ft_unfolding;
@@ -71,6 +72,11 @@ const ft_x_object *ft_unfolding_initial(const ft_unfolding *u, uint32_t *n);
 /* The event of the action in the configuration, which must enable it; its history is what it
  * depends on there, perhaps less than the configuration. */
 uint32_t ft_unfolding_event(ft_unfolding *u, const ft_configuration *c, const ft_x_action *action);
+
+/* The late events (action.h) of the configuration, in which no thread can do anything else; up to
+ * FT_X_THREADS; returns how many there are. */
+uint32_t ft_unfolding_late(ft_unfolding *u, const ft_configuration *c,
+                           uint32_t events[FT_X_THREADS]);
 
 /* Is the event in the configuration? */
 bool ft_unfolding_holds(const ft_unfolding *u, const ft_configuration *c, uint32_t event);

@@ -1,4 +1,4 @@
-#include "oracle/schedules.h"
+#include "oracle/schedules_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,20 +7,93 @@
 
 /* ---- semantics */
 
-typedef struct machine {
-    uint32_t at[FT_X_THREADS];
-    int64_t registers[FT_X_THREADS][SCHEDULE_REGISTERS], add[FT_X_THREADS][2];
-    int64_t globals[SCHEDULE_GLOBALS], value[SCHEDULE_OBJECTS];
-    int8_t holder[SCHEDULE_OBJECTS]; /* mutex, rwlock for writing: thread, -1 */
-    int8_t waiting[FT_X_THREADS];    /* 0 not at a wait, 1 waits, 2 was notified */
-    uint8_t condition[FT_X_THREADS]; /* at which it waits */
-    bool failed[FT_X_THREADS], created[FT_X_THREADS], over, failure;
-    uint32_t n_events;
-    struct {
-        ft_x_action action;
-        uint32_t name;
-    } events[256];
-} machine;
+/* ---- polling: with the program's `polls`, a thread that does the same again stands before AWAIT
+ * or LINGER */
+
+/* Of all programs: equal watches have equal numbers in all that is compared. */
+static ft_x_watches *watches;
+
+static void forget_round(const schedule_program *p, machine *m, uint32_t t)
+{
+    if (p->polls && t < SCHEDULE_POLLERS) m->rounds[t].n = 0;
+}
+
+static bool is_as_it_was(const machine *m, uint32_t t, const struct schedule_visit *v)
+{
+    return v->at == m->at[t] && !m->add[t][0] && !m->add[t][1] &&
+           !memcmp(v->registers, m->registers[t], sizeof v->registers);
+}
+
+static bool has_equal_attempt(const ft_x_attempt *a, const ft_x_attempt *b)
+{
+    return a->result == b->result && a->operation.kind == b->operation.kind &&
+           a->operation.object == b->operation.object && a->operation.value == b->operation.value;
+}
+
+/* How many rounds in a row, up to now, ended at this place with the results of the last one, which
+ * begins at *first. */
+static uint32_t equal_rounds(const schedule_round *r, uint32_t at, uint32_t *first)
+{
+    uint32_t length = 0, rounds = 0, i = r->n;
+    while (i && r->visits[i - 1].at != at) i--;
+    if (!i) return 0;
+    *first = i - 1;
+    length = r->n - *first;
+    for (uint32_t end = r->n; end >= length; end -= length, rounds++)
+        for (uint32_t k = 0; k < length; k++)
+            if (!has_equal_attempt(&r->visits[*first + k].attempt,
+                                   &r->visits[end - length + k].attempt))
+                return rounds;
+    return rounds;
+}
+
+static void stand_before_poll(machine *m, uint32_t t, ft_x_kind kind, uint32_t first)
+{
+    ft_x_attempt attempts[SCHEDULE_VISITS];
+    schedule_round *r = &m->rounds[t];
+    for (uint32_t i = first; i < r->n; i++) attempts[i - first] = r->visits[i].attempt;
+    if (!watches) watches = ft_x_watches_new();
+    r->poll = ft_x_watch(watches, kind, attempts, r->n - first);
+}
+
+/* The thread has done what is in its round and stands before its next operation. */
+static void look_for_poll(const schedule_program *p, machine *m, uint32_t t)
+{
+    schedule_round *r = &m->rounds[t];
+    uint32_t first = 0;
+    if (m->failed[t] || m->at[t] >= p->length[t]) return;
+    for (uint32_t i = r->n; i-- > 0;)
+        if (is_as_it_was(m, t, &r->visits[i])) return stand_before_poll(m, t, FT_X_AWAIT, i);
+    if (equal_rounds(r, m->at[t], &first) >= p->polls) stand_before_poll(m, t, FT_X_LINGER, first);
+}
+
+static void visit(machine *m, uint32_t t, const machine *before, const ft_x_action *a)
+{
+    schedule_round *r = &m->rounds[t];
+    if (r->n == SCHEDULE_VISITS) memmove(r->visits, r->visits + 1, --r->n * sizeof *r->visits);
+    struct schedule_visit *v = &r->visits[r->n++];
+    *v = (struct schedule_visit){.at = before->at[t]};
+    memcpy(v->registers, before->registers[t], sizeof v->registers);
+    bool number = a->operation.kind == FT_X_LOAD || a->operation.kind == FT_X_SWAP;
+    v->attempt.operation = a->operation;
+    v->attempt.result = number ? before->value[a->operation.object] : (int64_t)a->outcome;
+}
+
+/* Would one of the attempts turn out otherwise? */
+static bool would_differ(const machine *m, const ft_x_operation *poll)
+{
+    size_t n;
+    const ft_x_attempt *a = ft_x_watched(watches, poll, &n);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t x = a[i].operation.object;
+        ft_x_kind k = a[i].operation.kind;
+        int64_t now = k == FT_X_TRY_LOCK   ? m->holder[x] < 0
+                      : k == FT_X_TRY_TAKE ? m->value[x] > 0
+                                           : m->value[x];
+        if (now != a[i].result) return true;
+    }
+    return false;
+}
 
 static void run_local(const schedule_program *p, machine *m, uint32_t t)
 {
@@ -31,6 +104,8 @@ static void run_local(const schedule_program *p, machine *m, uint32_t t)
         if (i->kind == LOCAL_SET) m->globals[i->object] = i->value;
         if (i->kind == LOCAL_PUT) m->globals[i->object] = *r + i->value;
         if (i->kind == LOCAL_GET) *r = m->globals[i->object];
+        if (i->kind == LOCAL_ADD) *r += i->value;
+        if (i->kind == LOCAL_SET || i->kind == LOCAL_PUT) forget_round(p, m, t);
         if (i->kind == LOCAL_COPY) *r = m->registers[t][0];
         if (i->kind == LOCAL_USE) m->add[t][i->value] = *r;
         if (i->kind == LOCAL_NEED && *r != i->value) m->failed[t] = true;
@@ -63,6 +138,7 @@ static ft_x_operation pending(const schedule_program *p, const machine *m, uint3
     if (!m->created[t]) return (ft_x_operation){.kind = FT_X_NONE};
     if (m->failed[t]) return (ft_x_operation){.kind = FT_X_EXIT, .value = 1};
     if (m->at[t] >= p->length[t]) return (ft_x_operation){.kind = FT_X_NONE};
+    if (t < SCHEDULE_POLLERS && m->rounds[t].poll.kind) return m->rounds[t].poll;
     ft_x_operation o = p->code[t][m->at[t]];
     o.value += m->add[t][0];
     o.value2 += m->add[t][1];
@@ -86,8 +162,17 @@ static bool can_go_on(const schedule_program *p, const machine *m, uint32_t t)
     if (o.kind == FT_X_WRITE_LOCK) return m->holder[o.object] < 0 && m->value[o.object] == 0;
     if (o.kind == FT_X_LEAVE) return m->value[o.object] >= o.value * o.value2;
     if (o.kind == FT_X_ONCE_BEGIN) return m->holder[o.object] < 0;
+    if (o.kind == FT_X_AWAIT || o.kind == FT_X_LINGER) return would_differ(m, &o);
     if (o.kind == FT_X_SEND) return m->value[o.object] + o.value <= o.value2;
     return true;
+}
+
+/* Where no thread can go on: a thread that may go on late. */
+static bool can_go_on_late(const schedule_program *p, const machine *m, uint32_t t)
+{
+    for (uint32_t i = 0; i < p->n_threads; i++)
+        if (can_go_on(p, m, i)) return false;
+    return !m->over && pending(p, m, t).kind == FT_X_LINGER;
 }
 
 /* The variants of a thread that can go on. */
@@ -96,7 +181,7 @@ static uint32_t variants(const schedule_program *p, const machine *m, uint32_t t
 {
     uint32_t n = 0;
     ft_x_operation o = pending(p, m, t);
-    if (!can_go_on(p, m, t)) return 0;
+    if (!can_go_on(p, m, t)) return list[0] = 1, can_go_on_late(p, m, t);
     if (o.kind == FT_X_CHOOSE)
         for (; n < o.value; n++) list[n] = n;
     if (o.kind == FT_X_SIGNAL)
@@ -150,13 +235,39 @@ static bool one_of(ft_x_kind k, ft_x_kind from, ft_x_kind to)
     return k >= from && k <= to;
 }
 
+static bool is_poll(const ft_x_action *a)
+{
+    return a->operation.kind == FT_X_AWAIT || a->operation.kind == FT_X_LINGER;
+}
+
+/* May b change what the poll a watches? */
+static bool matters_to_poll(const ft_x_action *a, const ft_x_action *b)
+{
+    size_t n;
+    uint32_t mutex;
+    ft_x_kind kb = b->operation.kind;
+    const ft_x_attempt *all = ft_x_watched(watches, &a->operation, &n);
+    if (is_poll(b) || only_looks(b)) return false;
+    bool plain = !one_of(kb, FT_X_NONE, FT_X_STEP) && !one_of(kb, FT_X_CREATE, FT_X_EXIT);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t x = all[i].operation.object;
+        if (plain &&
+            (b->operation.object == x || (uses_mutex(&b->operation, &mutex) && mutex == x)))
+            return true;
+    }
+    return false;
+}
+
 static bool depend(const ft_x_action *a, const ft_x_action *b)
 {
     uint32_t ma, mb;
     ft_x_kind ka = a->operation.kind, kb = b->operation.kind;
+    if ((ka == FT_X_LINGER && a->variant) || (kb == FT_X_LINGER && b->variant)) return true;
     if (a->thread == b->thread || ka == FT_X_EXIT || kb == FT_X_EXIT) return true;
     if ((ka == FT_X_JOIN || ka == FT_X_CREATE) && a->operation.object == b->thread) return true;
     if ((kb == FT_X_JOIN || kb == FT_X_CREATE) && b->operation.object == a->thread) return true;
+    if (a->thread != b->thread && is_poll(a)) return matters_to_poll(a, b);
+    if (a->thread != b->thread && is_poll(b)) return matters_to_poll(b, a);
     if (uses_mutex(&a->operation, &ma) && uses_mutex(&b->operation, &mb) && ma == mb)
         return !(only_looks(a) && only_looks(b));
     if (a->operation.object != b->operation.object) return false;
@@ -319,23 +430,45 @@ static uint32_t name_event(ft_intern *names, const machine *m, const ft_x_action
     return name;
 }
 
+/* AWAIT and LINGER leave the thread where it is. A late one's round goes on. */
+static void after_poll(machine *m, uint32_t t, const ft_x_action *a)
+{
+    m->rounds[t].poll.kind = FT_X_NONE;
+    if (!a->variant) m->rounds[t].n = 0;
+}
+
+static void after_operation(const schedule_program *p, machine *m, uint32_t t,
+                            const machine *before, const ft_x_action *a)
+{
+    bool polls = p->polls && t < SCHEDULE_POLLERS;
+    if (!only_looks(a)) forget_round(p, m, t);
+    if (polls && only_looks(a)) visit(m, t, before, a);
+    m->add[t][0] = m->add[t][1] = 0;
+    m->at[t]++;
+    if (!m->over) run_local(p, m, t);
+    if (polls && !m->over) look_for_poll(p, m, t);
+    if (a->operation.kind == FT_X_CREATE) run_local(p, m, a->operation.object);
+}
+
 /* names: of events, NULL: none are wanted. */
 static ft_x_action step(const schedule_program *p, machine *m, uint32_t t, uint64_t variant,
                         ft_intern *names)
 {
+    machine *before = p->polls ? ft_alloc(sizeof *before) : NULL;
+    if (before) *before = *m;
     ft_x_action a = {.operation = pending(p, m, t), .thread = (uint16_t)t, .variant = variant};
-    bool created = a.operation.kind == FT_X_CREATE;
-    m->registers[t][0] = carry_out(p, m, t, &a);
+    if (!is_poll(&a)) m->registers[t][0] = carry_out(p, m, t, &a);
     if (names) {
         assert(m->n_events < sizeof m->events / sizeof *m->events);
         uint32_t name = name_event(names, m, &a);
         m->events[m->n_events].action = a;
         m->events[m->n_events++].name = name;
     }
-    m->add[t][0] = m->add[t][1] = 0;
-    m->at[t]++;
-    if (!m->over) run_local(p, m, t);
-    if (created) run_local(p, m, a.operation.object);
+    if (is_poll(&a))
+        after_poll(m, t, &a);
+    else
+        after_operation(p, m, t, before, &a);
+    free(before);
     return a;
 }
 
@@ -491,12 +624,36 @@ char *ft_schedules_name(const schedule_program *p, const ft_x_action *steps, siz
     share_names(p);
     begin(p, m);
     for (size_t i = 0; i < n; i++) {
-        if (!can_go_on(p, m, steps[i].thread)) return free(m), NULL;
+        uint64_t list[FT_X_THREADS];
+        if (!variants(p, m, steps[i].thread, list)) return free(m), NULL;
         step(p, m, steps[i].thread, steps[i].variant, &event_names);
     }
     char *name = name_set(m);
     free(m);
     return name;
+}
+
+/* ---- for oracle/schedules_ends.c */
+
+void ft_schedules_begin(const schedule_program *p, machine *m)
+{
+    begin(p, m);
+}
+
+ft_x_operation ft_schedules_pending(const schedule_program *p, const machine *m, uint32_t t)
+{
+    return pending(p, m, t);
+}
+
+uint32_t ft_schedules_variants(const schedule_program *p, const machine *m, uint32_t t,
+                               uint64_t list[FT_X_THREADS])
+{
+    return variants(p, m, t, list);
+}
+
+void ft_schedules_step(const schedule_program *p, machine *m, uint32_t t, uint64_t variant)
+{
+    (void)step(p, m, t, variant, NULL);
 }
 
 /* ---- the executor */
@@ -532,10 +689,11 @@ static ft_status start_run(void *context, uint32_t slot, const ft_x_task *task, 
 static bool pick(const schedule_executor *e, const started *s, const machine *m,
                  const uint32_t *steps, uint32_t *running)
 {
+    uint64_t list[FT_X_THREADS];
     uint32_t n = e->p->n_threads, avoided = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t t = (*running + i) % n;
-        if (!can_go_on(e->p, m, t)) continue;
+        if (!variants(e->p, m, t, list)) continue;
         if (s->avoid[t] != steps[t] + 1) return *running = t, true;
         if (avoided == UINT32_MAX) avoided = t;
     }
@@ -556,7 +714,7 @@ static void run_program(const schedule_executor *e, const started *s, ft_x_run *
         if (i < s->prefix.len) {
             running = s->prefix.data[i].thread;
             variant = s->prefix.data[i].variant;
-            if (!can_go_on(e->p, m, running)) run->end = FT_X_STRAYED;
+            if (!variants(e->p, m, running, list)) run->end = FT_X_STRAYED;
         } else if (!pick(e, s, m, steps, &running)) {
             break;
         }
@@ -593,6 +751,7 @@ schedule_executor *ft_schedules_executor(const schedule_program *p, uint32_t wid
     machine *m = ft_alloc(sizeof *m);
     *e = (schedule_executor){.p = p, .width = width, .random = seed};
     e->slots = ft_calloc(width, sizeof *e->slots);
+    if (!watches) watches = ft_x_watches_new();
     begin(p, m);
     /* Threads that are created later are not of the world: they come last. */
     for (uint32_t t = 0; t < p->n_threads && m->created[t]; t++)
@@ -607,7 +766,8 @@ ft_x_executor ft_schedules_interface(schedule_executor *e)
                            .world = {.n_threads = e->n_first,
                                      .first = e->first,
                                      .n_objects = SCHEDULE_OBJECTS,
-                                     .initial = e->p->initial},
+                                     .initial = e->p->initial,
+                                     .watches = watches},
                            .width = e->width,
                            .start = start_run,
                            .finish = finish_run};

@@ -21,6 +21,7 @@ enum {
     LOCAL_GET,              /* register[other] = global[object] */
     LOCAL_SKIP_IF,          /* if register[other] == value, skip value2 instructions (may be < 0) */
     LOCAL_SKIP_UNLESS,      /* the same if it is not */
+    LOCAL_ADD,              /* register[other] += value */
     LOCAL_COPY,             /* register[other] = register[0] */
     LOCAL_USE, /* the next operation's `value` (value = 0) or `value2` (1) += register */
     LOCAL_NEED /* unless register[other] == value: the process ends, failed */
@@ -31,6 +32,7 @@ typedef struct schedule_program {
     uint32_t length[FT_X_THREADS];
     ft_x_operation code[FT_X_THREADS][SCHEDULE_CODE];
     int64_t initial[SCHEDULE_OBJECTS]; /* semaphores, atomics */
+    uint32_t polls; /* rounds with equal results before LINGER; 0: threads spin for ever */
 } schedule_program;
 
 typedef struct schedule_classes {
@@ -50,6 +52,13 @@ void ft_schedules_release(schedule_classes *found);
 /* The name of the configuration that the steps make; heap. NULL: they are no execution. */
 char *ft_schedules_name(const schedule_program *p, const ft_x_action *steps, size_t n);
 
+/* Every reachable state, each once, without AWAIT and LINGER (polls = 0): the ends, as text. A
+ * live-lock is an end: states that lead to each other and nowhere else. False: more than `limit`
+ * states. */
+bool ft_schedules_ends(const schedule_program *p, uint32_t limit, ft_intern *ends);
+/* The end of the execution, in the same words; heap. */
+char *ft_schedules_end(const schedule_program *p, const ft_x_action *steps, size_t n);
+
 /* An executor of the program, `width` runs at once that come back in an order by the seed. */
 typedef struct schedule_executor schedule_executor;
 schedule_executor *ft_schedules_executor(const schedule_program *p, uint32_t width, uint64_t seed);
@@ -58,6 +67,8 @@ void ft_schedules_executor_free(schedule_executor *e);
 
 /* A random program of two to four threads; every kind of operation occurs in some. */
 schedule_program ft_schedules_random(uint64_t seed);
+/* One with loops that wait by attempts. `counted`: some of them count their rounds and give up. */
+schedule_program ft_schedules_random_polls(uint64_t seed, bool counted);
 void ft_schedules_print(const schedule_program *p, ft_strbuf *out);
 
 #endif

@@ -218,10 +218,102 @@ schedule_program ft_schedules_random(uint64_t seed)
     return p;
 }
 
+/* ---- programs that poll */
+
+static uint32_t place(const maker *m)
+{
+    return m->p->length[m->thread];
+}
+
+/* Until register 0 is the value: back to the start. A loop that counts, in a register of its own,
+ * gives up after so many tries: it fails, or goes on behind what begins at *given_up. */
+static void until(maker *m, int64_t value, uint32_t start, uint32_t counter, uint32_t tries,
+                  uint32_t *given_up)
+{
+    *given_up = UINT32_MAX;
+    if (!tries) {
+        emit(m, LOCAL_SKIP_UNLESS, 0, 0, value, (int64_t)start - place(m) - 1);
+        return;
+    }
+    emit(m, LOCAL_SKIP_IF, 0, 0, value, 5);
+    emit(m, LOCAL_ADD, 0, counter, 1, 0);
+    emit(m, LOCAL_SKIP_UNLESS, 0, counter, tries, (int64_t)start - place(m) - 1);
+    emit(m, LOCAL_NEED, 0, counter, draw(m, 2) ? (int64_t)tries : -1, 0);
+    emit(m, LOCAL_SET, 3 + m->thread, 0, 9, 0);
+    *given_up = place(m);
+    emit(m, LOCAL_SKIP_IF, 0, counter, tries, 0);
+}
+
+static void behind(maker *m, uint32_t given_up)
+{
+    if (given_up == UINT32_MAX) return;
+    m->p->code[m->thread][given_up].value2 = (int64_t)place(m) - given_up - 1;
+}
+
+static void spin(maker *m, uint32_t counter, uint32_t tries)
+{
+    uint32_t start = place(m), given_up, either = UINT32_MAX;
+    int64_t value = 1 + draw(m, 2);
+    if (draw(m, 3) == 0) { /* one of two */
+        emit(m, FT_X_LOAD, ATOMICS + draw(m, 2), 0, 0, 0);
+        either = place(m);
+        emit(m, LOCAL_SKIP_IF, 0, 0, value, 0);
+    }
+    emit(m, FT_X_LOAD, ATOMICS + draw(m, 2), 0, 0, 0);
+    until(m, value, start, counter, tries, &given_up);
+    behind(m, given_up);
+    behind(m, either);
+}
+
+static void spin_lock(maker *m, uint32_t counter, uint32_t tries)
+{
+    static const uint32_t KINDS[] = {FT_X_SWAP, FT_X_TRY_LOCK, FT_X_TRY_TAKE},
+                          GIVES[] = {FT_X_STORE, FT_X_UNLOCK, FT_X_POST},
+                          OBJECTS[] = {ATOMICS + 1, MUTEXES, SEMAPHORES};
+    uint32_t which = draw(m, 3), start = place(m), given_up;
+    emit(m, KINDS[which], OBJECTS[which], 0, 0, 1);
+    until(m, 1, start, counter, tries, &given_up);
+    if (draw(m, 2)) emit(m, FT_X_ADD, ATOMICS, 0, 1, 0);
+    emit(m, GIVES[which], OBJECTS[which], 0, 0, 0);
+    behind(m, given_up);
+}
+
+schedule_program ft_schedules_random_polls(uint64_t seed, bool counted)
+{
+    schedule_program p = {.polls = 3};
+    maker m = {.p = &p, .random = seed * UINT64_C(0xd1342543de82ef95) + 7};
+    for (int i = 0; i < 3; i++) (void)draw(&m, 2);
+    p.n_threads = 2 + (draw(&m, 3) == 0);
+    p.initial[SEMAPHORES] = 1;
+    for (m.thread = 0; m.thread < p.n_threads; m.thread++) {
+        m.budget = 30;
+        for (uint32_t n = 1 + draw(&m, p.n_threads == 2 ? 3 : 2); n; n--) {
+            uint32_t tries = counted && draw(&m, 2) ? 1 + draw(&m, 6) : 0;
+            uint32_t counter = 1 + n % 3;
+            switch (draw(&m, 6)) {
+            case 0:
+            case 1:
+                spin(&m, counter, tries);
+                break;
+            case 2:
+            case 3:
+                spin_lock(&m, counter, tries);
+                break;
+            case 4:
+                emit(&m, FT_X_STORE, ATOMICS + draw(&m, 2), 0, draw(&m, 3), 0);
+                break;
+            default:
+                emit(&m, FT_X_ADD, ATOMICS + draw(&m, 2), 0, 1, 0);
+            }
+        }
+    }
+    return p;
+}
+
 void ft_schedules_print(const schedule_program *p, ft_strbuf *out)
 {
-    static const char *const LOCAL[] = {"set",         "put",  "get", "skip-if",
-                                        "skip-unless", "copy", "use", "need"};
+    static const char *const LOCAL[] = {"set", "put",  "get", "skip-if", "skip-unless",
+                                        "add", "copy", "use", "need"};
     for (uint32_t t = 0; t < p->n_threads; t++) {
         ft_strbuf_printf(out, "thread %u\n", t);
         for (uint32_t i = 0; i < p->length[t]; i++) {

@@ -1,0 +1,96 @@
+#include "explore/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "base/map.h"
+#include "base/memory.h"
+
+typedef struct watch {
+    size_t first;
+    uint32_t n;
+} watch;
+
+struct ft_x_watches {
+    FT_VEC(ft_x_attempt) attempts;
+    FT_VEC(watch) watches;
+    ft_map by_number; /* -> index in watches */
+};
+
+ft_x_watches *ft_x_watches_new(void)
+{
+    return ft_calloc(1, sizeof(ft_x_watches));
+}
+
+void ft_x_watches_free(ft_x_watches *w)
+{
+    if (!w) return;
+    ft_vec_release(&w->attempts);
+    ft_vec_release(&w->watches);
+    ft_map_release(&w->by_number);
+    free(w);
+}
+
+static bool is_equal(const ft_x_attempt *a, const ft_x_attempt *b)
+{
+    const ft_x_operation *x = &a->operation, *y = &b->operation;
+    return x->kind == y->kind && x->object == y->object && x->other == y->other &&
+           x->value == y->value && x->value2 == y->value2 && a->result == b->result;
+}
+
+static bool is_same(const ft_x_watches *w, size_t number, const ft_x_attempt *attempts, size_t n)
+{
+    const watch *x = &w->watches.data[number];
+    if (x->n != n) return false;
+    for (size_t i = 0; i < n; i++)
+        if (!is_equal(&w->attempts.data[x->first + i], &attempts[i])) return false;
+    return true;
+}
+
+static uint64_t hash(const ft_x_attempt *a, uint64_t seed)
+{
+    const ft_x_operation *o = &a->operation;
+    const uint64_t words[] = {o->kind, (uint64_t)o->object << 32 | o->other, (uint64_t)o->value,
+                              (uint64_t)o->value2, (uint64_t)a->result};
+    return ft_hash_bytes(words, sizeof words, seed);
+}
+
+/* A hash, so that it is the same in every process. */
+static uint64_t number_of(ft_x_watches *w, const ft_x_attempt *attempts, size_t n)
+{
+    uint64_t number = n;
+    for (size_t i = 0; i < n; i++) number = hash(&attempts[i], number);
+    for (;; number++) {
+        bool inserted;
+        number &= INT64_MAX;
+        uint64_t *slot = ft_map_slot(&w->by_number, number, w->watches.len, &inserted);
+        if (!inserted && is_same(w, (size_t)*slot, attempts, n)) return number;
+        if (!inserted) continue;
+        watch made = {.first = w->attempts.len, .n = (uint32_t)n};
+        for (size_t i = 0; i < n; i++) ft_vec_push(&w->attempts, attempts[i]);
+        ft_vec_push(&w->watches, made);
+        return number;
+    }
+}
+
+ft_x_operation ft_x_watch(ft_x_watches *w, ft_x_kind kind, const ft_x_attempt *attempts, size_t n)
+{
+    FT_REQUIRE(kind == FT_X_AWAIT || kind == FT_X_LINGER);
+    FT_REQUIRE(n > 0);
+    uint64_t objects = 0;
+    for (size_t i = 0; i < n; i++) objects |= UINT64_C(1) << attempts[i].operation.object % 64;
+    return (ft_x_operation){.kind = (uint16_t)kind,
+                            .value = (int64_t)number_of(w, attempts, n),
+                            .value2 = (int64_t)objects};
+}
+
+const ft_x_attempt *ft_x_watched(const ft_x_watches *w, const ft_x_operation *poll, size_t *n)
+{
+    uint64_t at = 0;
+    bool known = w && ft_map_get(&w->by_number, (uint64_t)poll->value, &at);
+    FT_REQUIRE(known);
+    const watch *x = &w->watches.data[at];
+    *n = x->n;
+    return &w->attempts.data[x->first];
+}
