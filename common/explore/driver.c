@@ -107,7 +107,7 @@ static place *at(const ft_x_driver *d, uint64_t task)
 
 static bool ask(ft_x_driver *d, const ft_x_way *way)
 {
-    if (d->stopped || d->n == d->ahead) return false;
+    if (d->n == d->ahead) return false;
     ft_x_task task = {0};
     uint32_t number;
     if (!way->next(way->context, &task, &number)) return false;

@@ -460,8 +460,13 @@ ft_status ft_x_tree_run(ft_x_tree *s, bool *finished, ft_error *err)
                     .ahead = s->options->complete ? 1 : AHEAD};
     ft_status status = ft_x_drive(s->driver, &way, err);
     *finished = status == FT_OK && !ft_x_driver_stopped(s->driver) && !s->incomplete;
-    assert(!*finished || s->free_nodes.len == s->nodes.len); /* every node was decided */
+    assert(!*finished || ft_x_tree_ended(s)); /* every node was decided */
     return status;
+}
+
+bool ft_x_tree_ended(const ft_x_tree *s)
+{
+    return s->free_nodes.len == s->nodes.len;
 }
 
 size_t ft_x_tree_bytes(const ft_x_tree *s)

@@ -59,6 +59,7 @@ void ft_x_tree_free(ft_x_tree *tree);
 /* Goes on until it has finished or a bound stops it; may be called again. *finished: every class
  * was found; false where a bound or on_class ended it before, or a run was cut or strayed. */
 ft_status ft_x_tree_run(ft_x_tree *tree, bool *finished, ft_error *err) FT_MUST_CHECK;
+bool ft_x_tree_ended(const ft_x_tree *tree); /* nothing is left to run */
 size_t ft_x_tree_bytes(const ft_x_tree *tree);
 size_t ft_x_tree_events(const ft_x_tree *tree);
 
