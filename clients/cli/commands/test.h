@@ -40,11 +40,11 @@ double ft_test_now(void);
 /* Where the test's lines for people go. */
 FILE *ft_test_out(const ft_test *test);
 
-/* ---- run_test_possible.c */
+/* ---- test_possible.c */
 
-/* Races and deadlocks that only the values of the recording rule out are findings where the program
- * comes to them: looks for them (model control), replays them, and prints those. Returns how many.
- */
+/* Races, deadlocks and uses after free that only values or waits of the recording rule out are
+ * findings where the program comes to them: looks for them, replays them, and prints those. Returns
+ * how many. */
 uint32_t ft_test_possible(ft_test *test);
 
 #endif

@@ -1,7 +1,11 @@
-/* What the recording's values rule out. A read must return what it returned, or what its thread
- * does next is not known: a deadlock of two threads that write something between their locks is no
- * prediction. But the program can be asked: a schedule of its synchronisation alone (model control)
- * that it comes through, up to the bug, is one that it has. */
+/* Bugs that the recording rules out and the program may have. A read must return what it returned,
+ * or what its thread does next is not known: a deadlock of two threads that write something between
+ * their locks is not predicted. But the program can be asked: a schedule of its synchronisation
+ * alone (model control) that the program follows up to the bug is one that it has.
+ *
+ * A thread that waited on a condition in the run may find there what it waits for in another
+ * schedule, and not wait. A schedule in which it wakes without a signal (POSIX allows that) does
+ * the same with the recorded steps. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -17,23 +21,52 @@
 #include "terminal/terminal.h"
 #include "test.h"
 
-enum { BUDGET = 20 }; /* seconds for looking */
+enum { BUDGET = 20 }; /* seconds for looking, each time */
+
+/* One look for candidates. */
+typedef struct search {
+    const char *folder;          /* of the witnesses, in the test's own */
+    const char *model, *wakeups; /* NULL: the default */
+    const char *why;             /* the ordinary check does not find them, for people */
+    ft_check checks[3];          /* in the order in which they are tried */
+    uint32_t n_checks;
+} search;
+
+static const search searches[] = {
+    {.folder = "possible",
+     .model = "control",
+     .why = "because other values than the recorded ones are read on the way",
+     .checks = {FT_CHECK_DEADLOCK, FT_CHECK_ORDER, FT_CHECK_RACE},
+     .n_checks = 3},
+    {.folder = "possible-without-signal",
+     .wakeups = "spurious",
+     .why = "because a thread waits there for a signal, which it need not do in every schedule",
+     .checks = {FT_CHECK_ORDER},
+     .n_checks = 1},
+};
+enum { SEARCHES = sizeof searches / sizeof *searches };
+
+static bool is_asked_for(const ft_options *o, const search *s)
+{
+    bool any = !o->any_check;
+    for (uint32_t i = 0; i < s->n_checks; i++) any |= o->checks[s->checks[i]];
+    return any && !(s->wakeups && o->wakeups);
+}
 
 /* Whoever chose a model, says what is known already or reads a document wants that alone; terms
  * say what is computed from other values. */
 static bool is_wanted(const ft_options *o)
 {
-    bool any = !o->any_check || o->checks[FT_CHECK_RACE] || o->checks[FT_CHECK_DEADLOCK];
     bool known = o->baselines.len || o->suppressions.len || o->new_since;
-    return any && !known && !o->no_replay && !o->model && !o->symbolic &&
-           ft_options_are_for_people(o);
+    return !known && !o->no_replay && !o->model && !o->symbolic && ft_options_are_for_people(o);
 }
 
 /* The report of that check, NULL: there is none. `folder` gets the witnesses. */
-static json_t *look(const ft_test *t, char *folder)
+static json_t *look(const ft_test *t, const search *s, char *folder)
 {
     ft_options options = {.command = FT_COMMAND_CHECK,
-                          .model = "control",
+                          .model = s->model,
+                          .wakeups = s->wakeups,
                           .any_check = true,
                           .budget = BUDGET,
                           .json = true,
@@ -44,8 +77,8 @@ static json_t *look(const ft_test *t, char *folder)
                           .workers = t->options->workers};
     const bool *checks = t->options->checks, all = !t->options->any_check;
     char *place = ft_test_path(t, "possible.json");
-    options.checks[FT_CHECK_RACE] = all || checks[FT_CHECK_RACE];
-    options.checks[FT_CHECK_DEADLOCK] = all || checks[FT_CHECK_DEADLOCK];
+    for (uint32_t i = 0; i < s->n_checks; i++)
+        options.checks[s->checks[i]] = all || checks[s->checks[i]];
     options.output = place;
     for (size_t i = 0; i < t->traces.len; i++) ft_vec_push(&options.arguments, t->traces.data[i]);
     bool found = ft_run_check(&options) == FT_EXIT_FINDINGS;
@@ -74,9 +107,13 @@ static void tell(attempts *a, const ft_report *report, const ft_finding *finding
     ft_strbuf_release(&out);
 }
 
-/* A compare-and-swap that finds another value writes nothing: standing before it is no race. */
-static bool is_sure(const ft_finding *finding)
+/* A compare-and-swap that finds another value writes nothing: standing before it is not a race.
+ * Where other values are read on the way, another step may have written memory that seems
+ * unwritten. */
+static bool is_sure(const search *s, const ft_finding *finding)
 {
+    if (strcmp(finding->check, ft_check_name(FT_CHECK_ORDER)) == 0)
+        return !s->model || strcmp(finding->kind, "uninitialised") != 0;
     for (size_t i = 0; i < finding->accesses.len; i++)
         if (strncmp(finding->accesses.data[i].text, "rmw ", 4) == 0) return false;
     return true;
@@ -103,21 +140,22 @@ static void say_trying(const attempts *a, const ft_finding *finding)
 {
     if (a->test->options->quiet) return;
     if (!a->tried)
-        fprintf(stderr,
-                "foretell: replaying candidates that only the recorded values rule out (at most %d "
-                "of them, and %d seconds)\n",
-                FT_TEST_REPLAYS, FT_TEST_BUDGET);
+        fprintf(
+            stderr,
+            "foretell: replaying candidates that only the recorded values or waits rule out (at "
+            "most %d of them, and %d seconds)\n",
+            FT_TEST_REPLAYS, FT_TEST_BUDGET);
     fprintf(stderr, "foretell: replaying candidate %u: %s (%s)\n", a->tried + 1, finding->check,
             finding->kind);
 }
 
-static void attempt(attempts *a, const ft_report *report, const ft_finding *finding,
-                    const char *trace)
+static void attempt(attempts *a, const search *s, const ft_report *report,
+                    const ft_finding *finding, const char *trace)
 {
     ft_strbuf said = {0};
     char *witness = ft_view_witness_path(&a->view, trace, finding->number);
     bool stays = false;
-    if (goes_on(a) && is_sure(finding) && ft_test_is_new(a->test, witness)) {
+    if (goes_on(a) && is_sure(s, finding) && ft_test_is_new(a->test, witness)) {
         say_trying(a, finding);
         a->tried++;
         stays = is_reached(a->test, finding, witness, trace, &said);
@@ -146,7 +184,7 @@ static void name_status(json_t *report)
     json_decref(parts);
 }
 
-static void attempt_check(attempts *a, const ft_report *report, ft_check check)
+static void attempt_check(attempts *a, const search *s, const ft_report *report, ft_check check)
 {
     for (size_t i = 0; i < report->findings.len; i++) {
         const ft_finding *finding = &report->findings.data[i];
@@ -155,40 +193,44 @@ static void attempt_check(attempts *a, const ft_report *report, ft_check check)
         bool apart = a->test->varied || report->parts.len < 2;
         a->view.file_number = apart ? 0 : finding->part + 1;
         if (there && finding->number && strcmp(finding->check, ft_check_name(check)) == 0)
-            attempt(a, report, finding, a->test->traces.data[finding->part]);
+            attempt(a, s, report, finding, a->test->traces.data[finding->part]);
     }
 }
 
-static uint32_t attempt_all(ft_test *t, json_t *json, const char *folder)
+static void attempt_all(attempts *a, const search *s, json_t *json, const char *folder)
 {
-    attempts a = {.test = t, .end = ft_test_now() + FT_TEST_BUDGET};
-    ft_view_init(t->options, &a.view);
-    a.view.witness_dir = folder;
-    a.view.private_server = true;
+    ft_view_init(a->test->options, &a->view);
+    a->view.witness_dir = folder;
+    a->view.private_server = true;
     name_status(json);
     ft_report *report = ft_report_new(json, NULL);
-    attempt_check(&a, report, FT_CHECK_DEADLOCK);
-    attempt_check(&a, report, FT_CHECK_RACE);
+    for (uint32_t i = 0; i < s->n_checks; i++) attempt_check(a, s, report, s->checks[i]);
     ft_report_free(report);
-    if (a.tried && !a.reached && !t->options->quiet)
-        fprintf(stderr, "foretell: 0 of %u such candidates reproduced in the program\n", a.tried);
-    return a.reached;
+}
+
+static void search_for(attempts *a, const search *s)
+{
+    char *folder = ft_test_path(a->test, s->folder);
+    ft_test_clear(folder);
+    uint32_t before = a->reached;
+    json_t *report = mkdir(folder, 0777) && errno != EEXIST ? NULL : look(a->test, s, folder);
+    if (report) attempt_all(a, s, report, folder);
+    if (a->reached > before)
+        fprintf(ft_test_out(a->test),
+                "foretell: %u more: not predicted, %s; reached by the program\n",
+                a->reached - before, s->why);
+    json_decref(report);
+    rmdir(folder);
+    free(folder);
 }
 
 uint32_t ft_test_possible(ft_test *t)
 {
     if (!is_wanted(t->options) || !t->traces.len) return 0;
-    char *folder = ft_test_path(t, "possible");
-    ft_test_clear(folder);
-    json_t *report = mkdir(folder, 0777) && errno != EEXIST ? NULL : look(t, folder);
-    uint32_t reached = report ? attempt_all(t, report, folder) : 0;
-    if (reached)
-        fprintf(ft_test_out(t),
-                "foretell: %u more: not predicted, because other values than the recorded ones are "
-                "read on the way; reached by the program\n",
-                reached);
-    json_decref(report);
-    rmdir(folder);
-    free(folder);
-    return reached;
+    attempts a = {.test = t, .end = ft_test_now() + FT_TEST_BUDGET};
+    for (uint32_t i = 0; i < SEARCHES; i++)
+        if (is_asked_for(t->options, &searches[i]) && goes_on(&a)) search_for(&a, &searches[i]);
+    if (a.tried && !a.reached && !t->options->quiet)
+        fprintf(stderr, "foretell: 0 of %u such candidates reproduced in the program\n", a.tried);
+    return a.reached;
 }

@@ -13,9 +13,10 @@ static const struct {
          "that it reads, or with --seed, --turn or --inputs-of; --runs chooses. It prints what "
          "`check` predicts from the traces. It runs "
          "PROGRAM again through the schedule of each finding, at most ten, and prints "
-         "whether the bug was reproduced. Races and deadlocks that only the recorded "
-         "values rule out are tried in the program too (see docs/record.md): that takes "
-         "at most a minute, and those that the program reaches are findings. The output "
+         "whether the bug was reproduced. Races, deadlocks and uses after free that only "
+         "the recorded values or waits rule out are tried in the program too (see "
+         "docs/record.md): that takes at most a minute, and those that the program "
+         "reaches are findings. The output "
          "of PROGRAM in these repeated runs is discarded; its other effects happen "
          "again (--no-replay avoids them). If there is a finding, traces and witnesses "
          "are kept for `replay`. The exit codes are those of `check`.",

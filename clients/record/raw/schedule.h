@@ -71,6 +71,7 @@ typedef struct ft_schedule {
     uint32_t meet;  /* 1: the finals are accesses of the same memory, a race */
     /* the last final touches what this actor allocates in that step; step 0: any memory */
     uint32_t block_actor, block_step;
+    uint32_t freed; /* 1: that memory must have been freed by then */
     /* written by the runtime */
     uint32_t outcome;      /* ft_schedule_outcome */
     uint32_t at;           /* the entry at which it is */

@@ -297,11 +297,19 @@ static bool has_cell(const ft_trace *trace, uint32_t block, uint32_t variable)
     return false;
 }
 
-/* Where another block is there the claim says nothing of it. */
-static void add_block(ft_plan *plan, const ft_trace *trace, const ft_claim *claim)
+/* Where another block is there the claim says nothing of it. Under `control` the steps on the way
+ * may be done with other pointers than in the recording: an object whose memory is not known is
+ * then taken to be another one. */
+static void add_block(ft_plan *plan, const ft_trace *trace, const ft_witness *witness)
 {
+    const ft_claim *claim = &witness->claim;
     bool after = claim->kind == FT_CLAIM_AFTER_FREE;
     if (!after && claim->kind != FT_CLAIM_UNINITIALISED) return;
+    plan->head.freed = after && witness->model == FT_MODEL_CONTROL;
+    if (plan->head.freed) {
+        plan->head.block_actor = FT_SCHEDULE_NONE;
+        plan->head.block_step = 1;
+    }
     for (uint32_t e = 0; e < trace->n_events; e++) {
         uint32_t block = trace->object[e];
         if (trace->kind[e] != FT_EVENT_ALLOC || !trace->hook[e]) continue;
@@ -345,7 +353,7 @@ ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan
     drop_passed(plan, n_steps);
     plan->head.stuck = witness->claim.kind == FT_CLAIM_STUCK;
     plan->head.meet = witness->claim.kind == FT_CLAIM_RACE;
-    add_block(plan, trace, &witness->claim);
+    add_block(plan, trace, witness);
     end_plan(plan);
     FT_CHECK(is_sound(plan, trace));
     return FT_OK;

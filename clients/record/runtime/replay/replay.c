@@ -53,6 +53,7 @@ static struct {
     bool sent;       /* the signal whose handler comes next */
     memory stood[2]; /* where it is that the last finals are before */
     memory block;    /* that the last one touches */
+    bool freed;      /* that block was, and no other one is there */
 } play;
 
 static const ft_schedule_entry *entry(void)
@@ -210,7 +211,9 @@ static bool are_apart(const memory *a, const memory *b)
 static bool is_elsewhere(void)
 {
     if (!play.schedule->block_step) return false;
-    return play.block.from == play.block.to || are_apart(&play.block, &play.stood[1]);
+    const memory *used = &play.stood[1];
+    if (play.schedule->freed && (!play.freed || used->from == used->to)) return true;
+    return play.block.from == play.block.to || are_apart(&play.block, used);
 }
 
 /* The final steps are reached; from here on the program runs freely. */
@@ -490,9 +493,16 @@ static bool is_own_memory(uint64_t site)
 
 static void meet_block(const ft_rt_thread *self, uintptr_t address, uintptr_t size)
 {
+    memory block = {address, address + size};
+    if (!are_apart(&play.block, &block)) play.freed = false;
     if (self->actor != play.schedule->block_actor || self->steps + 1 != play.schedule->block_step)
         return;
-    play.block = (memory){address, address + size};
+    play.block = block;
+}
+
+static void lose_block(uintptr_t address)
+{
+    if (play.block.from < play.block.to && play.block.from == address) play.freed = true;
 }
 
 void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const uint64_t *operands)
@@ -520,6 +530,7 @@ void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const u
     bool block = operation == FT_RAW_ALLOC || operation == FT_RAW_FREE;
     if (block && is_own_memory(operands[0])) return;
     if (operation == FT_RAW_ALLOC) meet_block(self, operands[1], operands[2]);
+    if (operation == FT_RAW_FREE) lose_block(operands[1]);
     uint8_t kind = rows[operation].kind, site = rows[operation].site;
     ft_rt_replay_step(self,
                       kind == KIND_FIRST ? (uint32_t)operands[0]
