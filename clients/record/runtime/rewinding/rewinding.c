@@ -1,0 +1,197 @@
+/* The explorer's loop, and the signals that give it control. */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libc/contract.h"
+#include "libc/libc.h"
+#include "rewinding/kept.h"
+#include "rewinding/rewinding.h"
+#include "rewinding/snapshot.h"
+
+/* The C library keeps this signal for itself and masks it nowhere: it cancels threads, which the
+ * recorder refuses. */
+enum { TICK = 32, TICK_MS = 20, STACK = 256 << 10, SIGNAL_STACK = 64 << 10 };
+
+static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+
+static struct explorer {
+    ft_rt_rewinding_calls calls;
+    ft_rt_context explorer;
+    ft_rt_context at_first_choice;
+    ft_rt_context left; /* where an ended run's last context is put, for nobody */
+    const char *why;    /* there is no snapshot */
+    const char *spoilt;
+    bool in_run;
+    uint32_t seen, ticks; /* value of *moves, and the ticks since it changed */
+    char signal_stack[SIGNAL_STACK];
+    char stack[STACK];
+} * explorer;
+
+static ft_rt_context first;
+
+ft_rt_context *ft_rt_rewinding_first(void)
+{
+    return &first;
+}
+
+bool ft_rt_rewinds(void)
+{
+    return explorer != NULL;
+}
+
+void ft_rt_rewinding_spoil(const char *why)
+{
+    if (explorer && !explorer->spoilt) explorer->spoilt = why;
+}
+
+const char *ft_rt_rewinding_spoilt(void)
+{
+    return explorer ? explorer->spoilt : NULL;
+}
+
+/* ---- signals, by the kernel's interface: the C library hides the one of the ticks */
+
+typedef struct kernel_action {
+    void (*handler)(int, siginfo_t *, void *);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+} kernel_action;
+
+void ft_rt_rewinding_restore(void);
+__asm__(".text\n"
+        ".hidden ft_rt_rewinding_restore\n"
+        ".globl ft_rt_rewinding_restore\n"
+        ".type ft_rt_rewinding_restore, @function\n"
+        "ft_rt_rewinding_restore:\n"
+        "  mov $15, %eax\n" /* rt_sigreturn */
+        "  syscall\n"
+        ".size ft_rt_rewinding_restore, . - ft_rt_rewinding_restore\n");
+
+static bool handle(int number, void (*handler)(int, siginfo_t *, void *), int flags)
+{
+    enum { RESTORER = 0x04000000, MASK_SIZE = 8 };
+    kernel_action a = {handler, (unsigned long)(flags | SA_SIGINFO | RESTORER),
+                       ft_rt_rewinding_restore, 0};
+    return !syscall(SYS_rt_sigaction, number, &a, NULL, MASK_SIZE);
+}
+
+/* The program has no handler of its own, and does not ignore it. */
+static bool is_default(int number)
+{
+    enum { MASK_SIZE = 8 };
+    kernel_action a;
+    return !syscall(SYS_rt_sigaction, number, NULL, &a, MASK_SIZE) && !a.handler;
+}
+
+/* The stack that it runs on is left as it is: the next signal begins at its end again. */
+static void crash(int number, siginfo_t *info, void *unused)
+{
+    (void)unused;
+    if (!explorer->in_run) {
+        struct sigaction plain = {.sa_handler = SIG_DFL};
+        FT_REAL(sigaction)(number, &plain, NULL);
+        return; /* it happens again */
+    }
+    explorer->calls.crashed(number, info);
+    ft_rt_rewinding_end();
+}
+
+/* On the running thread's own stack, so that it can be switched away from and come back; the next
+ * tick may come before it does. */
+static void tick(int number, siginfo_t *info, void *unused)
+{
+    const ft_rt_rewinding_calls *c = &explorer->calls;
+    int error = errno;
+    (void)number;
+    (void)info;
+    (void)unused;
+    uint32_t moves = __atomic_load_n(c->moves, __ATOMIC_RELAXED);
+    if (!explorer->in_run || moves != explorer->seen) {
+        explorer->seen = moves;
+        explorer->ticks = 0;
+    } else if (++explorer->ticks * TICK_MS >= c->patience_ms) {
+        explorer->ticks = 0;
+        c->hung();
+    }
+    errno = error;
+}
+
+/* Ticks of the processor time of the only thread: one that sleeps in a call without a hook is not
+ * seen here, but by the explorer outside, which ends the process. */
+static bool start_ticks(void)
+{
+    enum { THREAD_ID = 4, NANOSECONDS = 1000000 };
+    struct itimerspec each = {{0, (long)TICK_MS * NANOSECONDS}, {0, (long)TICK_MS * NANOSECONDS}};
+    struct sigevent event;
+    int timer = 0;
+    memset(&event, 0, sizeof event);
+    event.sigev_notify = THREAD_ID;
+    event.sigev_signo = TICK;
+    event._sigev_un._tid = (int)syscall(SYS_gettid);
+    return handle(TICK, tick, SA_RESTART | SA_NODEFER) &&
+           !syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) &&
+           !syscall(SYS_timer_settime, timer, 0, &each, NULL);
+}
+
+/* A program's own alternate stack is left for good. */
+static bool use_signal_stack(void)
+{
+    stack_t s = {.ss_sp = explorer->signal_stack, .ss_size = SIGNAL_STACK};
+    return !syscall(SYS_sigaltstack, &s, NULL);
+}
+
+static bool start_signals(void)
+{
+    if (!use_signal_stack() || !start_ticks()) return false;
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        if (is_default(fatal[i]) && !handle(fatal[i], crash, SA_ONSTACK | SA_NODEFER)) return false;
+    return true;
+}
+
+/* ---- the loop */
+
+/* Where the program changed signals, the process is spoilt and replaced. */
+static void explore(void)
+{
+    const struct explorer *e = explorer;
+    explorer->why = ft_rt_snapshot_take((uintptr_t)e->at_first_choice.sp, e->calls.track);
+    if (!explorer->why && !start_signals()) explorer->why = "signals cannot be handled";
+    if (explorer->why) ft_rt_context_switch(&explorer->explorer, &e->at_first_choice);
+    for (bool ended = false;; ended = true) {
+        e->calls.between(ended);
+        if (ended) ft_rt_snapshot_rewind();
+        explorer->spoilt = NULL;
+        explorer->ticks = 0;
+        explorer->in_run = true;
+        ft_rt_context_switch(&explorer->explorer, &e->at_first_choice);
+    }
+}
+
+const char *ft_rt_rewinding_start(const ft_rt_rewinding_calls *calls)
+{
+    FT_REQUIRE(calls->between && calls->crashed && calls->hung && calls->moves && !explorer);
+    const char *why = ft_rt_contexts_start();
+    if (why) return why;
+    struct explorer *e = ft_rt_kept(sizeof *e);
+    if (!e) return "there is no memory for the explorer's stack (ulimit -v)";
+    ft_rt_contexts_reserve(calls->reserve);
+    e->calls = *calls;
+    e->explorer = ft_rt_context_on(e->stack, sizeof e->stack, explore);
+    e->at_first_choice.fs = first.fs = (uintptr_t)pthread_self();
+    explorer = e;
+    ft_rt_context_switch(&e->at_first_choice, &e->explorer); /* comes back for each run */
+    if (e->why) explorer = NULL;
+    return e->why;
+}
+
+void ft_rt_rewinding_end(void)
+{
+    FT_REQUIRE(explorer && explorer->in_run);
+    explorer->in_run = false;
+    ft_rt_context_switch(&explorer->left, &explorer->explorer);
+    __builtin_unreachable();
+}
