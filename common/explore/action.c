@@ -48,7 +48,7 @@ static bool reads(const ft_x_action *a)
 
 static bool is_poll(const ft_x_operation *o)
 {
-    return o->kind == FT_X_AWAIT || o->kind == FT_X_LINGER;
+    return o->kind == FT_X_AWAIT || o->kind == FT_X_READY || o->kind == FT_X_LINGER;
 }
 
 bool ft_x_is_late(const ft_x_action *a)
@@ -88,6 +88,22 @@ static bool condition_dependent(const ft_x_action *a, const ft_x_action *b)
     return notified(a) || notified(b);
 }
 
+/* Takes nothing out of a channel, and puts nothing in. */
+static bool looks(const ft_x_action *a)
+{
+    switch (a->operation.kind) {
+    case FT_X_SEND:
+        return a->outcome;
+    case FT_X_TRY_SEND:
+    case FT_X_RECEIVE:
+        return !a->outcome;
+    case FT_X_TRY_RECEIVE:
+        return !a->outcome || a->outcome == FT_X_WOULD_WAIT;
+    default:
+        return a->operation.kind == FT_X_TEST;
+    }
+}
+
 /* Of one object that both are about. */
 static bool object_dependent(ft_x_class class, const ft_x_action *a, const ft_x_action *b)
 {
@@ -105,8 +121,9 @@ static bool object_dependent(ft_x_class class, const ft_x_action *a, const ft_x_
         return !(shares(a) && shares(b));
     case FT_X_BARRIER:
         return a->operation.kind != b->operation.kind;
-    case FT_X_ONCE:
     case FT_X_CHANNEL:
+        return !(looks(a) && looks(b));
+    case FT_X_ONCE:
         return true;
     case FT_X_NO_OBJECT:
     case FT_X_THREAD:
@@ -118,7 +135,7 @@ static bool object_dependent(ft_x_class class, const ft_x_action *a, const ft_x_
 
 static bool leaves_as_it_was(const ft_x_action *a)
 {
-    return reads(a) || failed(a, FT_X_TRY_LOCK) || failed(a, FT_X_TRY_TAKE);
+    return reads(a) || looks(a) || failed(a, FT_X_TRY_LOCK) || failed(a, FT_X_TRY_TAKE);
 }
 
 /* May the action change the result of an attempt that the poll watches? */
@@ -167,8 +184,8 @@ bool ft_x_dependent(const ft_x_action *a, const ft_x_action *b)
 /* An attempt may go either way; one that fails wakes nobody. */
 static bool may_wake_poll(const ft_x_operation *poll, const ft_x_operation *o)
 {
-    ft_x_action succeeds = {.operation = *o, .outcome = 1};
-    return wakes_poll(poll, &succeeds);
+    ft_x_action one = {.operation = *o, .outcome = 1}, none = {.operation = *o};
+    return wakes_poll(poll, &one) || wakes_poll(poll, &none);
 }
 
 bool ft_x_may_depend(uint32_t thread, const ft_x_operation *operation, const ft_x_action *action)
@@ -191,6 +208,10 @@ bool ft_x_may_depend(uint32_t thread, const ft_x_operation *operation, const ft_
     case FT_X_SWAP:
     case FT_X_SIGNAL:
     case FT_X_BROADCAST:
+    case FT_X_SEND:
+    case FT_X_TRY_SEND:
+    case FT_X_RECEIVE:
+    case FT_X_TRY_RECEIVE:
         return true;
     default:
         return ft_x_dependent(&as, action);

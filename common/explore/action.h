@@ -63,13 +63,21 @@ typedef enum ft_x_class {
     X(LEAVE, "leave", BARRIER, "goes on when all of the round have arrived")                       \
     X(ONCE_BEGIN, "once-begin", ONCE, "begins the initialiser, or passes if it is done")           \
     X(ONCE_END, "once-end", ONCE, "the initialiser is done")                                       \
-    X(SEND, "send", CHANNEL, "puts `value` units into a channel of `value2` at most")              \
-    X(RECEIVE, "receive", CHANNEL, "takes up to `value` units; waits for the first")               \
+    X(SEND, "send", CHANNEL,                                                                       \
+      "puts `value` units into a channel of `value2` at most (outcome 1: no reader is left)")      \
+    X(TRY_SEND, "try-send", CHANNEL, "puts in what fits of `value` units: its outcome")            \
+    X(RECEIVE, "receive", CHANNEL,                                                                 \
+      "takes up to `value` units: its outcome; waits for the first, or until no writer is left")   \
+    X(TRY_RECEIVE, "try-receive", CHANNEL, "the same; FT_X_WOULD_WAIT where it would wait")        \
+    X(TEST, "test", CHANNEL, "looks whether the channel is ready for `value`: bits of ft_x_ready") \
+    X(OPEN, "open", CHANNEL, "one more descriptor of the ends `value` (ft_x_ready)")               \
+    X(CLOSE, "close", CHANNEL, "one less")                                                         \
     X(CREATE, "create", THREAD, "starts the thread")                                               \
     X(JOIN, "join", THREAD, "waits for the thread's end")                                          \
     X(EXIT, "exit", PROCESS, "ends the process")                                                   \
     X(AWAIT, "await", NO_OBJECT,                                                                   \
       "after a fruitless round (watch.h): waits until one would differ")                           \
+    X(READY, "ready", NO_OBJECT, "the same, of a call that waits for one of several channels")     \
     X(LINGER, "linger", NO_OBJECT, "the same; late (variant 1): where no thread can go on at all")
 
 typedef enum ft_x_kind {
@@ -94,6 +102,18 @@ typedef enum ft_x_operator {
     FT_X_UNSIGNED_MIN
 } ft_x_operator;
 #define FT_X_UPDATE_OF(operator, bytes) ((int64_t)(operator) * 16 + (int64_t)(bytes))
+
+/* Channels. `value2` of TEST and TRY_SEND: FT_X_ROOM. */
+typedef enum ft_x_ready {
+    FT_X_READABLE = 1, /* there are units to take, or no writer is left */
+    FT_X_WRITABLE = 2, /* there is room, or no reader is left */
+    FT_X_ENDED = 4,    /* no writer is left */
+    FT_X_BROKEN = 8    /* no reader is left */
+} ft_x_ready;
+#define FT_X_WOULD_WAIT UINT64_MAX
+/* A channel of so many units at most, of which as many as `least` have to fit: it is writable then;
+ * fewer are not put in by TRY_SEND, but for the rest of its own. */
+#define FT_X_ROOM(capacity, least) ((int64_t)(capacity) << 20 | (int64_t)(least))
 
 typedef struct ft_x_operation {
     uint16_t kind;   /* ft_x_kind */

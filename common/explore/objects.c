@@ -49,6 +49,96 @@ static bool is_always_enabled(ft_x_kind kind)
            kind == FT_X_ONCE_END || kind == FT_X_CREATE || kind == FT_X_EXIT;
 }
 
+/* ---- channels */
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t room_of(const ft_x_object *x, int64_t value2)
+{
+    return (value2 >> 20) - x->value;
+}
+
+static bool is_writable(const ft_x_object *x, int64_t value2)
+{
+    return (x->waits & FT_X_BROKEN) || room_of(x, value2) >= (value2 & ((1 << 20) - 1));
+}
+
+static uint64_t test(const ft_x_object *x, const ft_x_operation *o)
+{
+    uint64_t ready = x->waits;
+    if (x->value > 0 || (x->waits & FT_X_ENDED)) ready |= FT_X_READABLE;
+    if (is_writable(x, o->value2)) ready |= FT_X_WRITABLE;
+    return ready & (uint64_t)o->value;
+}
+
+static uint64_t amount(const ft_x_object *x, const ft_x_operation *o)
+{
+    if (!x->value && !(x->waits & FT_X_ENDED)) return FT_X_WOULD_WAIT;
+    return (uint64_t)least(x->value, o->value);
+}
+
+static uint32_t channel_choices(const ft_x_object *x, const ft_x_operation *o, ft_x_choice *choices)
+{
+    bool broken = x->waits & FT_X_BROKEN;
+    switch (o->kind) {
+    case FT_X_SEND:
+        return broken || x->value + o->value <= o->value2 ? one(choices, broken) : 0;
+    case FT_X_TRY_SEND:
+        return one(choices, broken || !is_writable(x, o->value2)
+                                ? 0
+                                : (uint64_t)least(room_of(x, o->value2), o->value));
+    case FT_X_RECEIVE:
+        return amount(x, o) == FT_X_WOULD_WAIT ? 0 : one(choices, amount(x, o));
+    case FT_X_TRY_RECEIVE:
+        return one(choices, amount(x, o));
+    case FT_X_TEST:
+        return one(choices, test(x, o));
+    default:
+        return one(choices, 0);
+    }
+}
+
+/* A last descriptor of an end is gone. */
+static void close_end(ft_x_object *x, uint32_t *more, uint64_t flag)
+{
+    if (*more)
+        --*more;
+    else
+        x->waits |= flag;
+}
+
+static void apply_channel(ft_x_object *x, const ft_x_action *a)
+{
+    const ft_x_operation *o = &a->operation;
+    bool reads = o->value & FT_X_READABLE, writes = o->value & FT_X_WRITABLE;
+    switch (o->kind) {
+    case FT_X_SEND:
+        if (!a->outcome) x->value += o->value;
+        break;
+    case FT_X_TRY_SEND:
+        x->value += (int64_t)a->outcome;
+        break;
+    case FT_X_RECEIVE:
+    case FT_X_TRY_RECEIVE:
+        if (a->outcome != FT_X_WOULD_WAIT) x->value -= (int64_t)a->outcome;
+        break;
+    case FT_X_OPEN:
+        x->readers += reads;
+        x->writers += writes;
+        break;
+    case FT_X_CLOSE:
+        if (reads) close_end(x, &x->readers, FT_X_BROKEN);
+        if (writes) close_end(x, &x->writers, FT_X_ENDED);
+        break;
+    default:
+        break;
+    }
+    assert(x->value >= 0);
+}
+
 /* Is an operation that may wait, and has no outcome, enabled? */
 static bool is_enabled(const ft_x_state *state, uint32_t thread, const ft_x_operation *o)
 {
@@ -67,10 +157,6 @@ static bool is_enabled(const ft_x_state *state, uint32_t thread, const ft_x_oper
         return !x->owner && !x->count;
     case FT_X_LEAVE:
         return x->value >= o->value * o->value2;
-    case FT_X_SEND:
-        return x->value + o->value <= o->value2;
-    case FT_X_RECEIVE:
-        return x->value > 0;
     default:
         return false;
     }
@@ -102,6 +188,8 @@ uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_opera
     FT_REQUIRE(thread < FT_X_THREADS && o->kind < FT_X_KINDS);
     if (state->exited || o->kind == FT_X_NONE) return 0;
     if (is_always_enabled(o->kind)) return one(choices, 0);
+    if (ft_x_kind_class(o->kind) == FT_X_CHANNEL)
+        return channel_choices(object(state, o->object), o, choices);
     switch (o->kind) {
     case FT_X_CHOOSE:
         return arms(o, choices);
@@ -116,6 +204,7 @@ uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_opera
     case FT_X_BROADCAST:
         return one(choices, object(state, o->object)->waits);
     case FT_X_AWAIT:
+    case FT_X_READY:
     case FT_X_LINGER:
         return differs(state, thread, o) ? one(choices, 0) : 0;
     case FT_X_ONCE_BEGIN: {
@@ -281,12 +370,6 @@ static void apply_value(ft_x_object *x, const ft_x_action *a)
     case FT_X_SWAP:
         if (a->outcome) x->value = o->value2;
         break;
-    case FT_X_SEND:
-        x->value += o->value;
-        break;
-    case FT_X_RECEIVE:
-        x->value -= x->value < o->value ? x->value : o->value;
-        break;
     default:
         break;
     }
@@ -320,10 +403,12 @@ void ft_x_apply(ft_x_state *state, const ft_x_action *a)
     case FT_X_ONCE:
         apply_once(object(state, o->object), a);
         break;
+    case FT_X_CHANNEL:
+        apply_channel(object(state, o->object), a);
+        break;
     case FT_X_SEMAPHORE:
     case FT_X_ATOMIC:
     case FT_X_BARRIER:
-    case FT_X_CHANNEL:
         apply_value(object(state, o->object), a);
         break;
     }

@@ -14,9 +14,12 @@
 
 typedef struct ft_x_object {
     int64_t value; /* semaphore, atomic, channel's units, arrivals at a barrier, once: done */
-    uint64_t waits, wakes; /* condition: bits of waiters, and of those notified and not resumed */
-    uint32_t owner;        /* mutex, lock held for writing, once begun: thread + 1; 0: nobody */
-    uint32_t count;        /* depth of a mutex, readers of a lock */
+    /* condition: bits of waiters, and of those notified and not resumed; channel, waits: ENDED,
+     * BROKEN */
+    uint64_t waits, wakes;
+    uint32_t owner;            /* mutex, lock held for writing, once begun: thread + 1; 0: nobody */
+    uint32_t count;            /* depth of a mutex, readers of a lock */
+    uint32_t readers, writers; /* channel: descriptors of its ends, besides one each */
 } ft_x_object;
 
 typedef struct ft_x_state {

@@ -371,7 +371,8 @@ bool ft_unfolding_say_initial(ft_unfolding *u, uint32_t object, const ft_x_objec
     u->is_said.data[object] = true;
     return held->value == state->value && held->waits == state->waits &&
            held->wakes == state->wakes && held->owner == state->owner &&
-           held->count == state->count;
+           held->count == state->count && held->readers == state->readers &&
+           held->writers == state->writers;
 }
 
 const ft_x_object *ft_unfolding_initial(const ft_unfolding *u, uint32_t *n)

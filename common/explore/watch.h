@@ -15,6 +15,9 @@
  * with equal results: it waits in the same way, and may also go on *late*, where no thread can do
  * anything else. That is no longer every schedule.
  *
+ * A call that waits for one of several channels (poll, select) stands before READY: the attempts
+ * are TESTs of the channels that found them not ready.
+ *
  * Equal watches have equal numbers, in every process. The executor makes them; they only grow. Not
  * thread-safe. */
 #ifndef FT_EXPLORE_WATCH_H
@@ -34,7 +37,7 @@ typedef struct ft_x_watches ft_x_watches;
 ft_x_watches *ft_x_watches_new(void);
 void ft_x_watches_free(ft_x_watches *w);
 
-/* The operation (AWAIT or LINGER) that watches the attempts, at least one. */
+/* The operation (AWAIT, READY or LINGER) that watches the attempts, at least one. */
 ft_x_operation ft_x_watch(ft_x_watches *w, ft_x_kind kind, const ft_x_attempt *attempts, size_t n);
 /* The attempts of the operation, *n of them; valid until the next one is made. */
 const ft_x_attempt *ft_x_watched(const ft_x_watches *w, const ft_x_operation *poll, size_t *n);

@@ -79,6 +79,17 @@ static void visit(machine *m, uint32_t t, const machine *before, const ft_x_acti
     v->attempt.result = number ? before->value[a->operation.object] : (int64_t)a->outcome;
 }
 
+static int64_t is_ready(const machine *m, const ft_x_operation *o)
+{
+    int64_t bits = 0, in = m->value[o->object], room = (o->value2 >> 20) - in;
+    uint8_t gone = m->gone[o->object]; /* 1: readers, 2: writers */
+    if (in || gone & 2) bits |= FT_X_READABLE;
+    if (room >= o->value2 % (1 << 20) || gone & 1) bits |= FT_X_WRITABLE;
+    if (gone & 2) bits |= FT_X_ENDED;
+    if (gone & 1) bits |= FT_X_BROKEN;
+    return bits & o->value;
+}
+
 /* Would one of the attempts turn out otherwise? */
 static bool would_differ(const machine *m, const ft_x_operation *poll)
 {
@@ -87,7 +98,8 @@ static bool would_differ(const machine *m, const ft_x_operation *poll)
     for (size_t i = 0; i < n; i++) {
         uint32_t x = a[i].operation.object;
         ft_x_kind k = a[i].operation.kind;
-        int64_t now = k == FT_X_TRY_LOCK   ? m->holder[x] < 0
+        int64_t now = k == FT_X_TEST       ? is_ready(m, &a[i].operation)
+                      : k == FT_X_TRY_LOCK ? m->holder[x] < 0
                       : k == FT_X_TRY_TAKE ? m->value[x] > 0
                                            : m->value[x];
         if (now != a[i].result) return true;
@@ -133,6 +145,20 @@ static void begin(const schedule_program *p, machine *m)
         if (m->created[t]) run_local(p, m, t);
 }
 
+/* In programs READY has its channels, `other` 0: one, and its events as TEST has them. */
+static ft_x_operation wait_for_channels(const ft_x_operation *o)
+{
+    ft_x_attempt attempts[2];
+    for (int i = 0; i < 2; i++) {
+        attempts[i] = (ft_x_attempt){.operation = *o};
+        attempts[i].operation.kind = FT_X_TEST;
+        attempts[i].operation.object = i ? o->other : o->object;
+        attempts[i].operation.other = 0;
+    }
+    if (!watches) watches = ft_x_watches_new();
+    return ft_x_watch(watches, FT_X_READY, attempts, o->other ? 2 : 1);
+}
+
 static ft_x_operation pending(const schedule_program *p, const machine *m, uint32_t t)
 {
     if (!m->created[t]) return (ft_x_operation){.kind = FT_X_NONE};
@@ -140,6 +166,7 @@ static ft_x_operation pending(const schedule_program *p, const machine *m, uint3
     if (m->at[t] >= p->length[t]) return (ft_x_operation){.kind = FT_X_NONE};
     if (t < SCHEDULE_POLLERS && m->rounds[t].poll.kind) return m->rounds[t].poll;
     ft_x_operation o = p->code[t][m->at[t]];
+    if (o.kind == FT_X_READY) return wait_for_channels(&o);
     o.value += m->add[t][0];
     o.value2 += m->add[t][1];
     return o;
@@ -157,13 +184,16 @@ static bool can_go_on(const schedule_program *p, const machine *m, uint32_t t)
     if (o.kind == FT_X_JOIN) return has_ended(p, m, o.object);
     if (o.kind == FT_X_LOCK) return m->holder[o.object] < 0;
     if (o.kind == FT_X_WAKE) return m->waiting[t] == 2 && m->holder[o.other] < 0;
-    if (o.kind == FT_X_TAKE || o.kind == FT_X_RECEIVE) return m->value[o.object] > 0;
+    if (o.kind == FT_X_TAKE) return m->value[o.object] > 0;
+    if (o.kind == FT_X_RECEIVE) return m->value[o.object] > 0 || m->gone[o.object] & 2;
     if (o.kind == FT_X_READ_LOCK) return m->holder[o.object] < 0;
     if (o.kind == FT_X_WRITE_LOCK) return m->holder[o.object] < 0 && m->value[o.object] == 0;
     if (o.kind == FT_X_LEAVE) return m->value[o.object] >= o.value * o.value2;
     if (o.kind == FT_X_ONCE_BEGIN) return m->holder[o.object] < 0;
-    if (o.kind == FT_X_AWAIT || o.kind == FT_X_LINGER) return would_differ(m, &o);
-    if (o.kind == FT_X_SEND) return m->value[o.object] + o.value <= o.value2;
+    if (o.kind == FT_X_AWAIT || o.kind == FT_X_READY || o.kind == FT_X_LINGER)
+        return would_differ(m, &o);
+    if (o.kind == FT_X_SEND)
+        return m->value[o.object] + o.value <= o.value2 || m->gone[o.object] & 1;
     return true;
 }
 
@@ -196,8 +226,11 @@ static uint32_t variants(const schedule_program *p, const machine *m, uint32_t t
 static bool only_looks(const ft_x_action *a)
 {
     ft_x_kind k = a->operation.kind;
-    return k == FT_X_LOAD ||
-           ((k == FT_X_SWAP || k == FT_X_TRY_LOCK || k == FT_X_TRY_TAKE) && !a->outcome);
+    return k == FT_X_LOAD || k == FT_X_TEST || (k == FT_X_SEND && a->outcome) ||
+           (k == FT_X_TRY_RECEIVE && a->outcome == FT_X_WOULD_WAIT) ||
+           ((k == FT_X_SWAP || k == FT_X_TRY_LOCK || k == FT_X_TRY_TAKE || k == FT_X_TRY_SEND ||
+             k == FT_X_RECEIVE || k == FT_X_TRY_RECEIVE) &&
+            !a->outcome);
 }
 
 static uint64_t wakes(const ft_x_action *a)
@@ -237,7 +270,7 @@ static bool one_of(ft_x_kind k, ft_x_kind from, ft_x_kind to)
 
 static bool is_poll(const ft_x_action *a)
 {
-    return a->operation.kind == FT_X_AWAIT || a->operation.kind == FT_X_LINGER;
+    return a->operation.kind >= FT_X_AWAIT && a->operation.kind <= FT_X_LINGER;
 }
 
 /* May b change what the poll a watches? */
@@ -285,7 +318,8 @@ static bool depend(const ft_x_action *a, const ft_x_action *b)
     if (one_of(ka, FT_X_ARRIVE, FT_X_LEAVE) && one_of(kb, FT_X_ARRIVE, FT_X_LEAVE)) return ka != kb;
     if (one_of(ka, FT_X_ONCE_BEGIN, FT_X_ONCE_END) && one_of(kb, FT_X_ONCE_BEGIN, FT_X_ONCE_END))
         return true;
-    return one_of(ka, FT_X_SEND, FT_X_RECEIVE) && one_of(kb, FT_X_SEND, FT_X_RECEIVE);
+    return one_of(ka, FT_X_SEND, FT_X_CLOSE) && one_of(kb, FT_X_SEND, FT_X_CLOSE) &&
+           !(only_looks(a) && only_looks(b));
 }
 
 /* ---- steps */
@@ -350,14 +384,47 @@ static int64_t carry_out_count(machine *m, ft_x_action *a)
         break;
     case FT_X_LOAD:
         return old;
-    case FT_X_SEND:
-        *value += o->value;
-        break;
-    case FT_X_RECEIVE:
-        *value -= old < o->value ? old : o->value;
-        return old;
     default:
         break;
+    }
+    return (int64_t)a->outcome;
+}
+
+static int64_t carry_out_channel(machine *m, ft_x_action *a)
+{
+    const ft_x_operation *o = &a->operation;
+    int64_t *in = &m->value[o->object], room = (o->value2 >> 20) - *in, n = 0;
+    uint8_t *gone = &m->gone[o->object];
+    switch (o->kind) {
+    case FT_X_SEND:
+        a->outcome = *gone & 1;
+        if (!a->outcome) *in += o->value;
+        break;
+    case FT_X_TRY_SEND:
+        n = room < o->value ? room : o->value;
+        if (*gone & 1 || room < o->value2 % (1 << 20)) n = 0;
+        *in += n;
+        a->outcome = (uint64_t)n;
+        break;
+    case FT_X_RECEIVE:
+    case FT_X_TRY_RECEIVE:
+        n = *in < o->value ? *in : o->value;
+        a->outcome = *in || *gone & 2 ? (uint64_t)n : FT_X_WOULD_WAIT;
+        *in -= n;
+        break;
+    case FT_X_TEST:
+        a->outcome = (uint64_t)is_ready(m, o);
+        break;
+    default:
+        for (int end = 0; end < 2; end++) {
+            if (!(o->value >> end & 1)) continue;
+            if (o->kind == FT_X_OPEN)
+                m->more[o->object][end]++;
+            else if (m->more[o->object][end])
+                m->more[o->object][end]--;
+            else
+                *gone |= (uint8_t)(1 << end);
+        }
     }
     return (int64_t)a->outcome;
 }
@@ -366,6 +433,7 @@ static int64_t carry_out(const schedule_program *p, machine *m, uint32_t t, ft_x
 {
     const ft_x_operation *o = &a->operation;
     int8_t *holder = &m->holder[o->object];
+    if (one_of(o->kind, FT_X_SEND, FT_X_CLOSE)) return carry_out_channel(m, a);
     switch (o->kind) {
     case FT_X_CHOOSE:
         return (int64_t)a->variant;
@@ -431,8 +499,13 @@ static uint32_t name_event(ft_intern *names, const machine *m, const ft_x_action
 }
 
 /* AWAIT and LINGER leave the thread where it is. A late one's round goes on. */
-static void after_poll(machine *m, uint32_t t, const ft_x_action *a)
+static void after_poll(const schedule_program *p, machine *m, uint32_t t, const ft_x_action *a)
 {
+    if (a->operation.kind == FT_X_READY) {
+        m->at[t]++;
+        run_local(p, m, t);
+        return;
+    }
     m->rounds[t].poll.kind = FT_X_NONE;
     if (!a->variant) m->rounds[t].n = 0;
 }
@@ -465,7 +538,7 @@ static ft_x_action step(const schedule_program *p, machine *m, uint32_t t, uint6
         m->events[m->n_events++].name = name;
     }
     if (is_poll(&a))
-        after_poll(m, t, &a);
+        after_poll(p, m, t, &a);
     else
         after_operation(p, m, t, before, &a);
     free(before);

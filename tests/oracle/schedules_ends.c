@@ -21,7 +21,7 @@ static void write_shared(const machine *m, ft_strbuf *out)
 {
     ft_strbuf_puts(out, m->over ? m->failure ? "failed:" : "exited:" : "ended:");
     for (uint32_t i = 0; i < SCHEDULE_OBJECTS; i++)
-        ft_strbuf_printf(out, " %lld/%d", (long long)m->value[i], m->holder[i]);
+        ft_strbuf_printf(out, " %lld/%d/%u", (long long)m->value[i], m->holder[i], m->gone[i]);
     for (uint32_t i = 0; i < SCHEDULE_GLOBALS; i++)
         ft_strbuf_printf(out, " %lld", (long long)m->globals[i]);
 }

@@ -15,7 +15,7 @@ enum {
     RWLOCKS = 9,
     BARRIERS = 10,
     ONCES = 11,
-    CHANNELS = 12
+    CHANNELS = 12 /* two */
 };
 
 typedef struct maker {
@@ -121,6 +121,20 @@ static void on_once(maker *m)
     emit(m, FT_X_ONCE_END, ONCES, 0, 0, 0);
 }
 
+static void on_channel(maker *m, uint32_t depth)
+{
+    static const uint32_t KINDS[] = {FT_X_SEND, FT_X_SEND,        FT_X_RECEIVE, FT_X_RECEIVE,
+                                     FT_X_OPEN, FT_X_CLOSE,       FT_X_CLOSE,   FT_X_TRY_SEND,
+                                     FT_X_TEST, FT_X_TRY_RECEIVE, FT_X_READY};
+    uint32_t kind = KINDS[draw(m, sizeof KINDS / sizeof *KINDS)], channel = CHANNELS + draw(m, 2);
+    int64_t value = 1 + draw(m, 2), value2 = 3;
+    if (kind == FT_X_TRY_SEND) value2 = FT_X_ROOM(3, 1 + draw(m, 2));
+    if (kind == FT_X_TEST || kind == FT_X_READY) value = 1 + draw(m, 15), value2 = FT_X_ROOM(3, 1);
+    emit(m, kind, channel, kind == FT_X_READY && draw(m, 2) ? CHANNELS + 1 : 0, value, value2);
+    if (kind != FT_X_SEND && kind != FT_X_READY && draw(m, 2))
+        branch(m, LOCAL_SKIP_IF, draw(m, 3), depth);
+}
+
 static void on_data(maker *m, uint32_t depth)
 {
     for (uint32_t mutex = 0; mutex < 3; mutex++) {
@@ -174,7 +188,7 @@ static void statement(maker *m, uint32_t depth)
         on_once(m);
         break;
     case 15:
-        emit(m, draw(m, 2) ? FT_X_SEND : FT_X_RECEIVE, CHANNELS, 0, 1 + draw(m, 2), 3);
+        on_channel(m, depth);
         break;
     default:
         break;
