@@ -62,6 +62,11 @@ foretell_library(forerecord clients/record/maker)
 target_include_directories(forerecord PUBLIC clients/record)
 target_link_libraries(forerecord PUBLIC forecommon PkgConfig::DW PkgConfig::ELF)
 
+# The executor that drives explored programs.
+foretell_library(forenative clients/record/native)
+target_include_directories(forenative PUBLIC clients/record)
+target_link_libraries(forenative PUBLIC forecommon)
+
 # The assembler that the compilers behind the wrappers run; they look for one called `as'.
 file(GLOB_RECURSE assembler_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/record/assembler/*.c)
 list(REMOVE_ITEM assembler_sources ${CMAKE_SOURCE_DIR}/clients/record/assembler/main.c)

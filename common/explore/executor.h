@@ -17,26 +17,8 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "explore/pick.h"
 #include "explore/unfolding.h"
-
-/* How a run ended. */
-#define FT_X_END_TABLE(X)                                                                          \
-    X(DONE, "done", "every thread has ended, or the process has")                                  \
-    X(STUCK, "stuck", "some thread has not ended, and none can go on")                             \
-    X(CUT, "cut", "the bound on steps was reached")                                                \
-    X(STRAYED, "strayed", "the program did not follow the prefix")
-
-typedef enum ft_x_end {
-#define FT_ROW(symbol, name, doc) FT_X_##symbol,
-    FT_X_END_TABLE(FT_ROW)
-#undef FT_ROW
-        FT_X_ENDS
-} ft_x_end;
-
-typedef struct ft_x_pick {
-    uint16_t thread;
-    uint64_t variant;
-} ft_x_pick;
 
 typedef struct ft_x_task {
     const ft_x_pick *prefix;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "accesses/accesses.h"
+#include "exploring/exploring.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
@@ -40,6 +41,7 @@ static void tell_start(void *memory, size_t size, start begins)
  * hold its locks then, so other threads go on before or after the call. */
 static void *made(void *memory, size_t size, start begins, const void *pc)
 {
+    if (ft_rt_exploring) ft_rt_x_block_begins(memory, size, pc);
     bool own = ft_rt_is_own(pc);
     ft_rt_thread *self = !memory ? NULL : own ? ft_rt_enter_within() : ft_rt_enter();
     if (!self) return memory;
@@ -78,6 +80,7 @@ void *ft_rt_given(void *memory, size_t size, const void *pc)
 
 void ft_rt_gone(void *memory, size_t size, const void *pc)
 {
+    if (ft_rt_exploring) ft_rt_x_block_ends(memory);
     bool own = ft_rt_is_own(pc);
     ft_rt_thread *self = !memory ? NULL : own ? ft_rt_enter_within() : ft_rt_enter();
     if (!self) return;

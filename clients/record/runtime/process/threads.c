@@ -8,6 +8,7 @@
 
 #include "accesses/accesses.h"
 #include "annotations/annotations.h"
+#include "exploring/exploring.h"
 #include "files/files.h"
 #include "inputs/channels.h"
 #include "inputs/inputs.h"
@@ -205,6 +206,7 @@ static int create_unrecorded(pthread_t *handle, const pthread_attr_t *attributes
 int ft_rt_create_from(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
                       void *argument, const void *function, const void *pc)
 {
+    FT_RT_EXPLORED(ft_rt_x_create(handle, attributes, start, argument, pc));
     ft_rt_about(FT_RT_ANY, pc);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return create_unrecorded(handle, attributes, start, argument);
@@ -245,6 +247,7 @@ static int joined(int result, void **to, void *value, const void *pc)
 int ft_rt_join(pthread_t handle, void **result, const void *pc)
 {
     void *value;
+    FT_RT_EXPLORED(ft_rt_x_join(handle, result, pc));
     ft_rt_about(FT_RT_ANY, pc);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return FT_REAL(pthread_join)(handle, result);
@@ -413,6 +416,10 @@ static void start(void)
     if (tried) return;
     tried = true;
     ft_rt_real_start();
+    if (ft_rt_x_open()) {
+        at_quick_exit(finish);
+        return;
+    }
     if (!ft_rt_log_open() || !begin()) return;
     ft_rt_stdio_start();
     ft_rt_fd_begin();
@@ -447,6 +454,7 @@ __attribute__((constructor(101))) static void start_early(void)
 /* Runs after all that the program registered itself. */
 __attribute__((destructor(101))) static void finish(void)
 {
+    if (ft_rt_exploring) ft_rt_x_finish();
     ft_rt_thread *self = ft_rt_enter();
     if (self) ft_rt_log_deadlocks(), ft_rt_log_open_line();
     ft_rt_log_end(FT_RAW_END_EXIT); /* without a thread: main's ended, and then all others */
@@ -456,6 +464,7 @@ __attribute__((destructor(101))) static void finish(void)
 
 void _exit(int code)
 {
+    ft_rt_x_exit(code);
     ft_rt_thread *self = ft_rt_enter();
     if (self) ft_rt_log_deadlocks(), ft_rt_log_end(FT_RAW_END_EXIT), ft_rt_replay_exit();
     syscall(SYS_exit_group, code);

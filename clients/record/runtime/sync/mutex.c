@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <threads.h>
 
+#include "exploring/exploring.h"
 #include "inputs/inputs.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
@@ -12,6 +13,8 @@
 #include "state/thread.h"
 #include "sync/sync.h"
 #include "trace/event.h"
+
+#define CODE __builtin_return_address(0)
 
 /* glibc keeps the type in the low bits, also after a static initialiser. */
 enum { KIND_BITS = 3, ROBUST_BIT = 16 };
@@ -149,6 +152,7 @@ static int unlock_mutex(const pthread_mutex_t *mutex, uint32_t site, const ft_rt
 
 int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
+    FT_RT_EXPLORED(ft_rt_x_mutex_init(mutex, attributes));
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_mutex_init)(mutex, attributes);
     if (!self) return result;
@@ -165,12 +169,14 @@ int pthread_mutex_destroy(pthread_mutex_t *mutex)
 
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
+    FT_RT_EXPLORED(ft_rt_x_lock(mutex, CODE));
     FT_RT_HOOK(pthread_mutex_lock, mutex);
     return FT_RT_END(lock_mutex(mutex, NULL, false, FT_RT_SITE, self));
 }
 
 int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
+    FT_RT_EXPLORED(ft_rt_x_try_lock(mutex, CODE));
     FT_RT_HOOK(pthread_mutex_trylock, mutex);
     return FT_RT_END(lock_mutex(mutex, NULL, true, FT_RT_SITE, self));
 }
@@ -191,6 +197,7 @@ int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struc
 
 int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
+    FT_RT_EXPLORED(ft_rt_x_unlock(mutex, CODE));
     FT_RT_HOOK(pthread_mutex_unlock, mutex);
     return FT_RT_END(unlock_mutex(mutex, FT_RT_SITE, self));
 }

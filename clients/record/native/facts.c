@@ -1,0 +1,138 @@
+/* Facts about the program that runs bring: failures, races, refused calls; and places in it. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/contract.h"
+#include "native/inside.h"
+
+ft_native_place ft_native_place_of(const ft_native *n, uint64_t pc)
+{
+    const ft_exploring_header *h = n->shared;
+    for (uint32_t i = 0; i < h->n_modules && i < FT_EXPLORING_MODULES; i++)
+        if (pc >= h->modules[i].from && pc < h->modules[i].to)
+            return (ft_native_place){.module = h->modules[i].path,
+                                     .offset = pc - 1 - h->modules[i].base};
+    return (ft_native_place){0};
+}
+
+/* ---- failures */
+
+static bool same_place(const ft_native_place *a, const ft_native_place *b)
+{
+    return a->module == b->module && a->offset == b->offset;
+}
+
+static uint64_t add_failure(ft_native *n, const ft_native_failure *f)
+{
+    for (size_t i = 0; i < n->failures.len; i++) {
+        ft_native_failure *known = &n->failures.data[i];
+        if (known->kind != f->kind || known->code != f->code ||
+            !same_place(&known->place, &f->place) || strcmp(known->text, f->text) != 0)
+            continue;
+        known->runs++;
+        return i + 1;
+    }
+    ft_native_failure made = *f;
+    made.text = ft_strdup(f->text);
+    made.runs = 1;
+    ft_vec_push(&n->failures, made);
+    return n->failures.len;
+}
+
+/* Threads that wait for ever: the place is that of the first one. */
+static uint64_t add_stuck(ft_native *n, const ft_exploring_slot *s)
+{
+    for (uint32_t t = 0; t < FT_X_THREADS; t++) {
+        if (s->pending[t].kind == FT_X_NONE) continue;
+        return add_failure(n, &(ft_native_failure){.kind = FT_EXPLORING_FAILED_STUCK,
+                                                   .thread = t,
+                                                   .place = ft_native_place_of(n, s->pending_pc[t]),
+                                                   .text = ""});
+    }
+    return 0;
+}
+
+static uint64_t add_death(ft_native *n, const ft_exploring_slot *s, bool hangs)
+{
+    ft_native_failure f = {.kind = hangs ? FT_EXPLORING_FAILED_HANG : FT_EXPLORING_FAILED_SIGNAL,
+                           .thread = s->running,
+                           .text = ""};
+    if (!hangs && WIFSIGNALED(s->status)) f.code = WTERMSIG(s->status);
+    if (!hangs && WIFEXITED(s->status)) {
+        f.kind = FT_EXPLORING_FAILED_EXIT;
+        f.code = WEXITSTATUS(s->status);
+    }
+    return add_failure(n, &f);
+}
+
+/* ---- races */
+
+static void add_race(ft_native *n, const ft_exploring_race *r)
+{
+    bool inserted;
+    uint64_t low = r->pc[0] < r->pc[1] ? r->pc[0] : r->pc[1], high = r->pc[0] ^ r->pc[1] ^ low;
+    uint64_t key = low * UINT64_C(0x9E3779B97F4A7C15) ^ high;
+    ft_map_slot(&n->by_race, key, n->races.len, &inserted);
+    if (!inserted) return;
+    ft_native_race made = {
+        .race = *r, .place = {ft_native_place_of(n, r->pc[0]), ft_native_place_of(n, r->pc[1])}};
+    ft_vec_push(&n->races, made);
+}
+
+uint64_t ft_native_note(ft_native *n, const ft_exploring_slot *s, bool hangs)
+{
+    for (uint32_t i = 0; i < s->n_races && i < FT_EXPLORING_RACES; i++) add_race(n, &s->races[i]);
+    if (s->refused[0] && !n->refused[0]) {
+        memcpy(n->refused, s->refused, sizeof n->refused - 1);
+        n->refused_pc = s->result.pc;
+    }
+    if (s->is_complete && s->end == FT_X_STRAYED)
+        memcpy(n->strayed, s->strayed, sizeof n->strayed - 1);
+    if (!s->is_complete) return add_death(n, s, hangs);
+    if (s->end == FT_X_STUCK) return add_stuck(n, s);
+    if (!s->result.failure || s->end != FT_X_DONE) return 0;
+    return add_failure(n, &(ft_native_failure){.kind = (ft_exploring_failure)s->result.failure,
+                                               .code = s->result.code,
+                                               .thread = s->result.thread,
+                                               .place = ft_native_place_of(n, s->result.pc),
+                                               .text = s->result.text});
+}
+
+/* ---- what others ask */
+
+const ft_native_failure *ft_native_failure_of(const ft_native *n, const ft_x_run *run)
+{
+    if (!run->result) return NULL;
+    FT_REQUIRE(run->result <= n->failures.len);
+    return &n->failures.data[run->result - 1];
+}
+
+size_t ft_native_failures(const ft_native *n, const ft_native_failure **all)
+{
+    *all = n->failures.data;
+    return n->failures.len;
+}
+
+size_t ft_native_races(const ft_native *n, const ft_native_race **all)
+{
+    *all = n->races.data;
+    return n->races.len;
+}
+
+const char *ft_native_refused(const ft_native *n, ft_native_place *place)
+{
+    if (!n->refused[0]) return NULL;
+    *place = ft_native_place_of(n, n->refused_pc);
+    return n->refused;
+}
+
+const char *ft_native_strayed(const ft_native *n)
+{
+    return n->strayed[0] ? n->strayed : NULL;
+}
+
+uint64_t ft_native_step_pc(const ft_native *n, size_t i)
+{
+    return i < n->pcs.len ? n->pcs.data[i] : 0;
+}

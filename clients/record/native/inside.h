@@ -1,0 +1,61 @@
+/* The inside of the native executor. */
+#ifndef FT_RECORD_NATIVE_INSIDE_H
+#define FT_RECORD_NATIVE_INSIDE_H
+
+#include <sys/types.h>
+#include <time.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "native/native.h"
+
+/* A slot, as the explorer sees it. */
+typedef struct ft_native_slot {
+    bool busy;
+    pid_t child; /* ANEW: its process; 0: none */
+    uint32_t steps;
+    struct timespec since; /* of its last step */
+    bool hangs;            /* it was ended for that */
+} ft_native_slot;
+
+struct ft_native {
+    ft_native_options options;
+    int fd; /* of the memory file */
+    char path[64];
+    ft_exploring_header *shared;
+    size_t bytes;
+    pid_t child; /* the program that was started; 0: none */
+    ft_native_slot *slots;
+    /* names: the explorer's numbers */
+    FT_VEC(ft_exploring_thread) threads;
+    FT_VEC(ft_exploring_name) objects;
+    ft_map by_name; /* hash of a name -> number */
+    ft_x_operation first;
+    /* facts */
+    FT_VEC(ft_native_failure) failures;
+    FT_VEC(ft_native_race) races;
+    ft_map by_race;
+    char refused[FT_EXPLORING_TEXT], strayed[FT_EXPLORING_TEXT];
+    uint64_t refused_pc;
+    FT_VEC(uint64_t) pcs; /* of the last run's steps */
+};
+
+/* ---- start.c */
+ft_status ft_native_share(ft_native *n, ft_error *err) FT_MUST_CHECK; /* makes the memory file */
+ft_status ft_native_start(ft_native *n, ft_error *err) FT_MUST_CHECK; /* to its first choice */
+/* Starts another process of it; -1: errno says why not. */
+pid_t ft_native_launch(const ft_native *n);
+void ft_native_end(pid_t child); /* kills and reaps */
+
+/* ---- tasks.c */
+void ft_native_task(ft_native *n, uint32_t slot, const ft_x_task *task);
+void ft_native_run(ft_native *n, uint32_t slot, ft_x_run *run); /* run: cleared */
+/* The explorer's number of the run's object. */
+uint32_t ft_native_object(ft_native *n, const ft_exploring_name *name);
+ft_x_operation ft_native_operation(ft_native *n, const ft_exploring_slot *s,
+                                   const ft_x_operation *o);
+
+/* ---- facts.c: of the slot's run; the number of its failure, 0: it passed */
+uint64_t ft_native_note(ft_native *n, const ft_exploring_slot *s, bool hangs);
+
+#endif

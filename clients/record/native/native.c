@@ -1,0 +1,158 @@
+#include "native/native.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/contract.h"
+#include "native/inside.h"
+
+ft_native_options ft_native_defaults(void)
+{
+    return (ft_native_options){
+        .workers = 1,
+        .seconds = 5,
+        .run = {.grade = FT_EXPLORING_REWIND, .max_steps = 10000, .races = 1, .polls = 3}};
+}
+
+static ft_status come_up(ft_native *n, ft_error *err)
+{
+    ft_status status = ft_native_share(n, err);
+    if (status == FT_OK) status = ft_native_start(n, err);
+    if (status != FT_OK) return status;
+    ft_exploring_slot *s = ft_exploring_slot_at(n->shared, 0);
+    ft_vec_push(&n->threads, (ft_exploring_thread){0});
+    if (n->shared->first.kind == FT_X_CREATE)
+        ft_vec_push(&n->threads, (ft_exploring_thread){.parent = 0, .number = 1});
+    n->first = ft_native_operation(n, s, &n->shared->first);
+    if (n->shared->grade == FT_EXPLORING_ANEW) { /* it was there to look */
+        ft_native_end(n->child);
+        n->child = 0;
+    }
+    return FT_OK;
+}
+
+ft_status ft_native_open(const ft_native_options *options, ft_native **native, ft_error *err)
+{
+    FT_REQUIRE(options->workers > 0 && options->run.max_steps > 0 && options->argv[0]);
+    ft_native *n = ft_calloc(1, sizeof *n);
+    n->options = *options;
+    n->fd = -1;
+    n->slots = ft_calloc(options->workers, sizeof *n->slots);
+    ft_status status = come_up(n, err);
+    if (status == FT_OK)
+        *native = n;
+    else
+        ft_native_close(n);
+    return status;
+}
+
+void ft_native_close(ft_native *n)
+{
+    if (!n) return;
+    ft_native_end(n->child);
+    for (uint32_t i = 0; i < n->options.workers; i++) ft_native_end(n->slots[i].child);
+    if (n->shared) munmap(n->shared, n->bytes);
+    if (n->fd >= 0) close(n->fd);
+    for (size_t i = 0; i < n->failures.len; i++) free((char *)(uintptr_t)n->failures.data[i].text);
+    ft_vec_release(&n->threads);
+    ft_vec_release(&n->objects);
+    ft_vec_release(&n->failures);
+    ft_vec_release(&n->races);
+    ft_vec_release(&n->pcs);
+    ft_map_release(&n->by_name);
+    ft_map_release(&n->by_race);
+    free(n->slots);
+    free(n);
+}
+
+ft_exploring_grade ft_native_grade(const ft_native *n, const char **why)
+{
+    if (why) *why = n->shared->why;
+    return (ft_exploring_grade)n->shared->grade;
+}
+
+/* ---- runs */
+
+static ft_status start(void *context, uint32_t slot, const ft_x_task *task, ft_error *err)
+{
+    ft_native *n = context;
+    ft_exploring_slot *s = ft_exploring_slot_at(n->shared, slot);
+    ft_native_slot *own = &n->slots[slot];
+    FT_REQUIRE(slot < n->options.workers && !own->busy);
+    if (task->n > n->options.run.max_steps)
+        return ft_error_set(err, FT_INTERNAL, "a prefix of %zu steps", task->n);
+    ft_native_task(n, slot, task);
+    *own = (ft_native_slot){.busy = true};
+    clock_gettime(CLOCK_MONOTONIC, &own->since);
+    __atomic_store_n(&s->state, FT_EXPLORING_WANTED, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &s->state, FUTEX_WAKE, 1, NULL, NULL, 0);
+    return FT_OK;
+}
+
+/* A run without a step for too long: its process is ended. */
+static void look_after(ft_native *n, uint32_t slot)
+{
+    struct timespec now;
+    ft_native_slot *own = &n->slots[slot];
+    ft_exploring_slot *s = ft_exploring_slot_at(n->shared, slot);
+    uint32_t steps = __atomic_load_n(&s->n_steps, __ATOMIC_ACQUIRE);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (steps != own->steps) {
+        own->steps = steps;
+        own->since = now;
+    }
+    pid_t pid = (pid_t)__atomic_load_n(&s->pid, __ATOMIC_ACQUIRE);
+    if (!n->options.seconds || now.tv_sec - own->since.tv_sec <= n->options.seconds || !pid) return;
+    own->hangs = !__atomic_load_n(&s->is_complete, __ATOMIC_ACQUIRE);
+    kill(pid, SIGKILL);
+}
+
+static bool is_over(ft_native *n, uint32_t slot)
+{
+    ft_exploring_slot *s = ft_exploring_slot_at(n->shared, slot);
+    return n->slots[slot].busy && __atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == FT_EXPLORING_OVER;
+}
+
+static bool has_died(ft_native *n)
+{
+    int status;
+    return n->child && waitpid(n->child, &status, WNOHANG) == n->child && !(n->child = 0);
+}
+
+static ft_status finish(void *context, uint32_t *slot, ft_x_run *run, ft_error *err)
+{
+    const struct timespec look = {.tv_nsec = 200000000};
+    ft_native *n = context;
+    for (;;) {
+        uint32_t overs = __atomic_load_n(&n->shared->overs, __ATOMIC_ACQUIRE);
+        for (uint32_t i = 0; i < n->options.workers; i++) {
+            if (!is_over(n, i)) continue;
+            *slot = i;
+            ft_native_run(n, i, run);
+            n->slots[i].busy = false;
+            return FT_OK;
+        }
+        if (!syscall(SYS_futex, &n->shared->overs, FUTEX_WAIT, overs, &look, NULL, 0) ||
+            errno != ETIMEDOUT)
+            continue;
+        if (has_died(n))
+            return ft_error_set(err, FT_INTERNAL, "the process that starts the runs has ended");
+        for (uint32_t i = 0; i < n->options.workers; i++)
+            if (n->slots[i].busy) look_after(n, i);
+    }
+}
+
+ft_x_executor ft_native_executor(ft_native *n)
+{
+    return (ft_x_executor){.context = n,
+                           .world = {.n_threads = 1, .first = &n->first},
+                           .width = n->options.workers,
+                           .start = start,
+                           .finish = finish};
+}

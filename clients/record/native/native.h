@@ -1,0 +1,91 @@
+/* The native executor: the search over schedules (explore/executor.h) drives a real program that
+ * was built with the compiler wrapper.
+ *
+ *   ft_native_options options = ft_native_defaults();
+ *   options.argv = argv;
+ *   ft_native *native;
+ *   ft_native_open(&options, &native, err);           starts the program, up to its first choice
+ *   ft_x_executor executor = ft_native_executor(native);
+ *   ft_x_search(&executor, ...);                      on_class: ft_native_failure(native, run)
+ *   ft_native_close(native);                          nothing is left running
+ *
+ * A run's `result` is 0 where it passed, else the number of its failure: failures of one kind and
+ * place have one number. Failures and races live until ft_native_close.
+ *
+ *   native.c    the interface      tasks.c   from a task to a slot, and back to a run
+ *   start.c     the program        facts.c   failures, races, places
+ *
+ * Imports: raw, common/base, common/explore. */
+#ifndef FT_RECORD_NATIVE_H
+#define FT_RECORD_NATIVE_H
+
+#include "explore/executor.h"
+#include "raw/exploring.h"
+
+typedef struct ft_native ft_native;
+
+typedef struct ft_native_options {
+    char *const *argv; /* the program, found as a shell does, and its arguments; ends with NULL */
+    uint32_t workers;  /* runs at once */
+    uint32_t seconds;  /* a run without an action for so long is ended: HANG; 0: never */
+    bool shows;        /* the program's output is shown; else it is discarded */
+    ft_exploring_options run;
+} ft_native_options;
+
+/* One worker, rewinding where it can be had, 10,000 steps a run, 5 seconds, races looked for. */
+ft_native_options ft_native_defaults(void);
+
+/* Starts the program and waits for its first choice. FT_USAGE: it cannot be started, was not built
+ * with the wrapper, or ended before; the message says which. The options may go afterwards, the
+ * words of argv may not. */
+ft_status ft_native_open(const ft_native_options *options, ft_native **native,
+                         ft_error *err) FT_MUST_CHECK;
+void ft_native_close(ft_native *native); /* accepts NULL */
+
+/* Valid until ft_native_close. */
+ft_x_executor ft_native_executor(ft_native *native);
+
+/* How runs are made; *why (may be NULL): why not by an earlier grade, "" where it is the first. */
+ft_exploring_grade ft_native_grade(const ft_native *native, const char **why);
+
+/* A place in the code: a module's file and an offset in it, as `addr2line -e MODULE OFFSET` takes
+ * it. */
+typedef struct ft_native_place {
+    const char *module; /* NULL: unknown */
+    uint64_t offset;
+} ft_native_place;
+
+/* Of a return address in the program: the call before it. */
+ft_native_place ft_native_place_of(const ft_native *native, uint64_t pc);
+
+typedef struct ft_native_failure {
+    ft_exploring_failure kind;
+    int32_t code; /* EXIT: the exit code; SIGNAL: its number */
+    uint32_t thread;
+    ft_native_place place;
+    const char *text;
+    uint64_t runs; /* that ended with it */
+} ft_native_failure;
+
+/* Of a run that failed; NULL: it passed. */
+const ft_native_failure *ft_native_failure_of(const ft_native *native, const ft_x_run *run);
+/* All of them, in the order in which they were met. */
+size_t ft_native_failures(const ft_native *native, const ft_native_failure **all);
+
+typedef struct ft_native_race {
+    ft_native_place place[2];
+    ft_exploring_race race; /* of the first run that had it */
+} ft_native_race;
+
+/* Pairs of places, each once. */
+size_t ft_native_races(const ft_native *native, const ft_native_race **all);
+
+/* The first call that no exploration does and that ended a run; NULL: none. *place: where. */
+const char *ft_native_refused(const ft_native *native, ft_native_place *place);
+/* What differed in the run that did not follow its prefix; NULL: none strayed. */
+const char *ft_native_strayed(const ft_native *native);
+
+/* The return address of step i of the run that ft_x_executor.finish gave last; 0: none. */
+uint64_t ft_native_step_pc(const ft_native *native, size_t i);
+
+#endif

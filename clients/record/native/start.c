@@ -1,0 +1,134 @@
+/* The explored program: its memory file, its start, its first choice. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/contract.h"
+#include "native/inside.h"
+
+extern char **environ;
+
+enum { NOT_STARTED = 127, HIGH = 500 /* beyond the program's own descriptors */ };
+#define READ_PERSONALITY 0xFFFFFFFFul
+
+/* ---- the memory file. It has no name, and goes with the last process that has it. */
+
+ft_status ft_native_share(ft_native *n, ft_error *err)
+{
+    uint32_t slots = n->options.workers;
+    n->bytes = ft_exploring_bytes(slots, n->options.run.max_steps);
+    int low = memfd_create("foretell", 0);
+    n->fd = low < 0 ? -1 : fcntl(low, F_DUPFD, HIGH);
+    if (n->fd >= 0) close(low);
+    if (n->fd < 0) n->fd = low;
+    if (n->fd < 0 || ftruncate(n->fd, (off_t)n->bytes))
+        return ft_error_set(err, FT_IO, "no shared memory for the exploration: %s",
+                            strerror(errno));
+    void *at = mmap(NULL, n->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, n->fd, 0);
+    if (at == MAP_FAILED)
+        return ft_error_set(err, FT_IO, "no shared memory for the exploration: %s",
+                            strerror(errno));
+    n->shared = at;
+    snprintf(n->path, sizeof n->path, "/proc/self/fd/%d", n->fd);
+    memcpy(n->shared->magic, FT_EXPLORING_MAGIC, sizeof n->shared->magic);
+    n->shared->slots = slots;
+    n->shared->explorer = (uint32_t)getpid();
+    n->shared->options = n->options.run;
+    return FT_OK;
+}
+
+/* ---- a process */
+
+static char **environment_with(char *entry)
+{
+    size_t n = 0, kept = 0, name = strcspn(entry, "=") + 1;
+    while (environ[n]) n++;
+    char **environment = ft_calloc(n + 2, sizeof *environment);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], entry, name) != 0) environment[kept++] = environ[i];
+    environment[kept] = entry;
+    return environment;
+}
+
+/* Addresses are values too, and are to be the same in the same run. */
+static void become(const ft_native *n, char **environment)
+{
+    int nothing = n->options.shows ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (nothing >= 0) dup2(nothing, STDOUT_FILENO), dup2(nothing, STDERR_FILENO);
+    int before = personality(READ_PERSONALITY);
+    if (before >= 0) personality((unsigned long)before | ADDR_NO_RANDOMIZE);
+    execvpe(n->options.argv[0], n->options.argv, environment);
+    _exit(NOT_STARTED);
+}
+
+pid_t ft_native_launch(const ft_native *n)
+{
+    char entry[128];
+    snprintf(entry, sizeof entry, "%s=%s", FT_EXPLORING_VARIABLE, n->path);
+    char **environment = environment_with(entry);
+    fflush(NULL);
+    pid_t child = fork();
+    if (!child) become(n, environment);
+    free(environment);
+    return child;
+}
+
+void ft_native_end(pid_t child)
+{
+    if (child <= 0) return;
+    kill(child, SIGKILL);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+}
+
+/* ---- up to its first choice */
+
+static ft_status ended_early(const ft_native *n, int status, ft_error *err)
+{
+    const char *name = n->options.argv[0];
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_STARTED && !n->shared->taken)
+        return ft_error_set(err, FT_USAGE, "%s cannot be started", name);
+    if (!n->shared->taken)
+        return ft_error_set(err, FT_USAGE,
+                            "%s was not built with foretell-cc or foretell-c++, or with those of "
+                            "another version; build it again with them",
+                            name);
+    if (WIFSIGNALED(status))
+        return ft_error_set(err, FT_USAGE, "%s was ended by signal %d before it created a thread",
+                            name, WTERMSIG(status));
+    return ft_error_set(err, FT_USAGE, "%s ended with exit code %d before it created a thread",
+                        name, WEXITSTATUS(status));
+}
+
+ft_status ft_native_start(ft_native *n, ft_error *err)
+{
+    const struct timespec look = {.tv_nsec = 20000000};
+    int status = 0;
+    n->child = ft_native_launch(n);
+    if (n->child < 0) {
+        n->child = 0;
+        return ft_error_set(err, FT_IO, "no process for %s: %s", n->options.argv[0],
+                            strerror(errno));
+    }
+    while (!__atomic_load_n(&n->shared->ready, __ATOMIC_ACQUIRE)) {
+        syscall(SYS_futex, &n->shared->ready, FUTEX_WAIT, 0, &look, NULL, 0);
+        pid_t ended = waitpid(n->child, &status, WNOHANG);
+        if (ended != n->child || __atomic_load_n(&n->shared->ready, __ATOMIC_ACQUIRE)) continue;
+        n->child = 0;
+        return ended_early(n, status, err);
+    }
+    return FT_OK;
+}

@@ -1,0 +1,99 @@
+/* Exploring: the program runs under the search over schedules (raw/exploring.h), one run after the
+ * other, and nothing is recorded.
+ *
+ * Threads change at *actions* alone (common/explore/action.h). A hook of a synchronising call
+ * announces its action with ft_rt_explore; the call returns when it is the thread's turn and the
+ * action has been carried out in the *model* (model.h), which has the states of all objects: the C
+ * library's own functions are never called for them. Between two actions a thread runs alone.
+ *
+ *   explore.c    the one function: turns, prefix, log        names.c     numbers and names of
+ * objects threads.c    creation, join, end, exit                   blocks.c    heap blocks by who
+ * made them start.c      the start, and the first choice             failures.c  crashes,
+ * assertions kernel.c     grade: kernel threads                       server.c    grade: forks, new
+ * processes mutexes.c, ...  what the calls of each class do
+ *
+ * To add a kind of action
+ *   1. a row in FT_X_KIND_TABLE, what it does in explore/objects.c (the runtime runs that file as
+ *      its model) and its dependence in explore/action.c; tests/oracle/schedules.c has both anew;
+ *   2. a file here that finds the object (ft_rt_x_object), announces
+ *      (ft_x_operation){.kind = ..., .object = ..., .value = ...} and turns the outcome into the
+ *      call's result: mutexes.c is the pattern. A call may announce several actions one behind the
+ *      other. What depends on nothing but the thread's own past needs no action;
+ *   3. `FT_RT_EXPLORED(ft_rt_x_...(...));` as the first line of the hook.
+ *
+ * A hook that announces nothing runs its real function: in an exploration ft_rt_self is NULL.
+ * Hooks that want something else (channels, inputs, refused calls) ask ft_rt_exploring.
+ *
+ * Imports: libc, raw, common/explore. */
+#ifndef FT_RECORD_RT_EXPLORING_H
+#define FT_RECORD_RT_EXPLORING_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "exploring/model.h"
+
+#pragma GCC visibility push(hidden)
+
+typedef struct ft_rt_x_thread ft_rt_x_thread;
+
+extern bool ft_rt_exploring;                  /* the process serves an exploration */
+extern __thread ft_rt_x_thread *ft_rt_x_self; /* NULL: the thread is none of the exploration's */
+
+/* First line of a hook with a result: an explored thread goes this way. */
+#define FT_RT_EXPLORED(call)                                                                       \
+    do {                                                                                           \
+        if (__builtin_expect(ft_rt_exploring, 0) && ft_rt_x_self) return call;                     \
+    } while (0)
+
+/* ---- start.c */
+bool ft_rt_x_open(void); /* at the program's start; true: it is explored, not recorded */
+
+/* ---- explore.c */
+/* Announces the operation of the calling thread, waits until the thread goes on with it, carries it
+ * out in the model and logs it. pc: of the call in the program. Returns the choice: its outcome is
+ * the operation's result (an attempt's success). Does not return where the run ends. Before the
+ * first choice it only carries it out. */
+ft_x_choice ft_rt_explore(const ft_x_operation *operation, const void *pc);
+/* Ends the run because of a call that no exploration does; the text names it. */
+void ft_rt_x_refuse(const char *call, const void *pc) __attribute__((noreturn));
+
+/* ---- names.c */
+/* The number of the object at the address, in this run. One that is new begins with the content
+ * `fresh` (a semaphore's count, an atomic's content; else 0). */
+uint32_t ft_rt_x_object(ft_x_class class, const volatile void *address, int64_t fresh);
+/* The same of one of the runtime's own models: a pipe, a file, by its maker and number. */
+uint32_t ft_rt_x_model_object(ft_x_class class, uint32_t maker, uint32_t number, int64_t fresh);
+/* The object is initialised: what is at the address from now on is another object. */
+uint32_t ft_rt_x_new_object(ft_x_class class, const volatile void *address, int64_t fresh);
+ft_x_object *ft_rt_x_state(uint32_t object); /* its state in the model */
+
+/* ---- blocks.c: of the heap */
+void ft_rt_x_block_begins(const void *memory, size_t size, const void *pc);
+void ft_rt_x_block_ends(const void *memory);
+
+/* ---- threads.c */
+int ft_rt_x_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *argument, const void *pc);
+int ft_rt_x_join(pthread_t handle, void **result, const void *pc);
+/* The process is about to end; they do not return if it is explored. finish: behind all that the
+ * program registered, with the code that exit() was given. */
+void ft_rt_x_exit(int code);
+void ft_rt_x_finish(void);
+uint32_t ft_rt_x_number(void); /* of the calling thread, which is explored */
+
+/* ---- failures.c: the thread cannot go on, and ends the process at its next turn */
+void ft_rt_x_fail(uint32_t failure, int code, const char *text, const void *pc)
+    __attribute__((noreturn));
+
+/* ---- mutexes.c */
+int ft_rt_x_lock(pthread_mutex_t *mutex, const void *pc);
+int ft_rt_x_try_lock(pthread_mutex_t *mutex, const void *pc);
+int ft_rt_x_unlock(pthread_mutex_t *mutex, const void *pc);
+int ft_rt_x_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
+
+#pragma GCC visibility pop
+
+#endif

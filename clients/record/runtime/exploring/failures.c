@@ -1,0 +1,65 @@
+/* Failures: a thread that crashed, or that an assertion or abort() stopped, stands before the end
+ * of the process. Others may go on before. */
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "exploring/run.h"
+#include "libc/contract.h"
+#include "libc/libc.h"
+
+enum { STACK = 1 << 15 };
+
+static char stacks[FT_X_THREADS][STACK]; /* a crash may be an overflow of the thread's own */
+
+static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+
+void ft_rt_x_fail(uint32_t failure, int code, const char *text, const void *pc)
+{
+    ft_rt_x_thread *self = ft_rt_x_self;
+    FT_REQUIRE(self && failure < FT_EXPLORING_FAILURES);
+    self->failure = (ft_exploring_result){
+        .failure = failure, .thread = self->number, .code = code, .pc = (uintptr_t)pc};
+    ft_rt_x_copy_text(self->failure.text, sizeof self->failure.text, text);
+    ft_rt_explore(&(ft_x_operation){.kind = FT_X_EXIT, .value = failure, .value2 = code}, pc);
+    __builtin_unreachable();
+}
+
+static const void *place_of(const ucontext_t *context)
+{
+#if defined __x86_64__
+    return (const char *)context->uc_mcontext.gregs[REG_RIP] + 1; /* as behind a call */
+#elif defined __aarch64__
+    return (const char *)context->uc_mcontext.pc + 1;
+#else
+    (void)context;
+    return NULL;
+#endif
+}
+
+static void crash(int number, siginfo_t *info, void *context)
+{
+    (void)info;
+    if (ft_rt_x_self) ft_rt_x_fail(FT_EXPLORING_FAILED_SIGNAL, number, "", place_of(context));
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    FT_REAL(sigaction)(number, &usual, NULL); /* it happens again */
+}
+
+void ft_rt_x_failures_thread(uint32_t number)
+{
+    stack_t stack = {.ss_sp = stacks[number], .ss_size = STACK};
+    sigaltstack(&stack, NULL);
+}
+
+/* Handlers of the program's own stay. */
+void ft_rt_x_failures_start(void)
+{
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof *SIGNALS; i++) {
+        struct sigaction now;
+        struct sigaction ours = {.sa_sigaction = crash,
+                                 .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+        if (FT_REAL(sigaction)(SIGNALS[i], NULL, &now) || now.sa_handler != SIG_DFL) continue;
+        FT_REAL(sigaction)(SIGNALS[i], &ours, NULL);
+    }
+    ft_rt_x_failures_thread(0);
+}

@@ -1,0 +1,110 @@
+/* The inside of exploring/: the run at hand, its threads, and the grades that make runs. */
+#ifndef FT_RECORD_RT_RUN_H
+#define FT_RECORD_RT_RUN_H
+
+#include "exploring/exploring.h"
+#include "raw/exploring.h"
+
+#pragma GCC visibility push(hidden)
+
+struct ft_rt_x_thread {
+    uint32_t number; /* the explorer's */
+    uint32_t parent, nth, children;
+    uint32_t steps;         /* done */
+    ft_x_operation pending; /* that it stands before; NONE: not known yet, or it has ended */
+    const void *pc;         /* of that */
+    bool exists;            /* it was created */
+    bool stands;            /* it came to its first action, or has ended */
+    bool ended, joined;
+    ft_rt_x_thread *creator; /* gets the turn back when the thread stands */
+    void *(*start)(void *);
+    void *argument;
+    pthread_t handle;
+    uintptr_t pointer;   /* its thread pointer; 0: not known yet */
+    uintptr_t stack_end; /* of the first thread, whose stack is not below its thread pointer */
+    size_t stack;        /* bytes below the pointer (the end) that are its own */
+    ft_exploring_result failure; /* what its EXIT ends the run with */
+    uint32_t go;                 /* of grades with kernel threads: futex, 1: it has the turn */
+};
+
+/* State of the run: what a grade that copies memory back has to copy. */
+extern struct ft_rt_x_run {
+    bool begun; /* the first choice was met */
+    ft_exploring_slot *slot;
+    ft_x_pick *prefix;
+    ft_exploring_step *steps;
+    ft_x_state state;
+    uint32_t n_objects;
+    ft_rt_x_thread threads[FT_X_THREADS]; /* by number */
+    ft_rt_x_thread *running;
+    ft_x_choice choice; /* of the thread that gets the turn */
+} ft_rt_x;
+
+/* The same in all runs. */
+extern ft_exploring_header *ft_rt_x_header;
+
+/* How runs are made, and how threads take turns in them. Only one thread runs at any moment, and
+ * all of these are called by it. */
+typedef struct ft_rt_x_grade {
+    /* At the first choice, by the only thread that there is: returns once for each run, with its
+     * slot, in whatever process; the memory is then as at the first choice. */
+    ft_exploring_slot *(*serve)(void);
+    /* Makes the thread. It runs ft_rt_x_thread_begins() when it gets its first turn. An errno. */
+    int (*create)(ft_rt_x_thread *thread, const pthread_attr_t *attributes);
+    /* The caller's turn ends, and `to`'s begins; returns when the caller gets a turn again. */
+    void (*hand_over)(ft_rt_x_thread *from, ft_rt_x_thread *to);
+    /* The same as the last act of a thread; it may return, and then the thread ends. */
+    void (*leave)(ft_rt_x_thread *from, ft_rt_x_thread *to);
+    /* Takes the result of a thread that has left. */
+    int (*join)(ft_rt_x_thread *thread, void **result);
+    /* The slot is complete: the run ends here. */
+    void (*end_run)(void) __attribute__((noreturn));
+} ft_rt_x_grade;
+
+/* Of the runs of this process, since its first choice. */
+extern const ft_rt_x_grade *ft_rt_x_grade_used;
+extern const ft_rt_x_grade ft_rt_x_grade_fork, ft_rt_x_grade_anew; /* server.c */
+
+/* The text up to the room, with a zero behind it. */
+static inline void ft_rt_x_copy_text(char *to, size_t room, const char *text)
+{
+    size_t i = 0;
+    for (; text[i] && i + 1 < room; i++) to[i] = text[i];
+    to[i] = 0;
+}
+
+/* ---- kernel.c: turns of kernel threads, for grades that have them */
+int ft_rt_x_kernel_create(ft_rt_x_thread *thread, const pthread_attr_t *attributes);
+void ft_rt_x_kernel_hand_over(ft_rt_x_thread *from, ft_rt_x_thread *to);
+void ft_rt_x_kernel_leave(ft_rt_x_thread *from, ft_rt_x_thread *to);
+int ft_rt_x_kernel_join(ft_rt_x_thread *thread, void **result);
+
+/* ---- start.c */
+void ft_rt_x_first_choice(ft_rt_x_thread *self); /* serves; returns in each run */
+
+/* ---- explore.c */
+void ft_rt_x_end_run(ft_x_end end) __attribute__((noreturn));
+/* The thread that goes on now, with ft_rt_x.choice; ends the run if there is none. */
+ft_rt_x_thread *ft_rt_x_pick(ft_rt_x_thread *self);
+
+/* ---- names.c */
+ft_x_object *ft_rt_x_states(void); /* of all objects, by number */
+void ft_rt_x_names_begin(void);    /* at the first choice: what objects hold then is initial */
+void ft_rt_x_names_to_slot(void);  /* at the begin of a run */
+
+/* ---- blocks.c */
+/* The block with the address; false: none that was made in this run. */
+bool ft_rt_x_block_of(uintptr_t address, uint32_t *maker, uint32_t *number, uint64_t *offset);
+
+/* ---- threads.c */
+void *ft_rt_x_thread_begins(ft_rt_x_thread *self); /* in the new thread; its start's result */
+void ft_rt_x_threads_start(void);                  /* the first thread, at the program's start */
+ft_rt_x_thread *ft_rt_x_thread_of(pthread_t handle);
+
+/* ---- failures.c */
+void ft_rt_x_failures_start(void);             /* at the first choice */
+void ft_rt_x_failures_thread(uint32_t number); /* in each thread */
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,126 @@
+/* Grades that make a process for each run: the program stands at its first choice and is copied
+ * there, or it is started again and comes to its first choice anew. */
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exploring/run.h"
+#include "libc/contract.h"
+#include "libc/libc.h"
+
+/* By the system call: no handler that the program registered runs. */
+static __attribute__((noreturn)) void end_run(void)
+{
+    syscall(SYS_exit_group, 0);
+    __builtin_unreachable();
+}
+
+/* Nothing is left running when the process that it belongs to is gone. */
+static void end_with(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (syscall(SYS_getppid) != parent) syscall(SYS_exit_group, 0);
+}
+
+/* Two threads that take turns do so faster on one processor. */
+static void stay_on_processor(uint32_t slot)
+{
+    cpu_set_t all, one;
+    if (syscall(SYS_sched_getaffinity, 0, sizeof all, &all) <= 0) return;
+    uint32_t n = (uint32_t)CPU_COUNT(&all);
+    if (n < 2) return;
+    CPU_ZERO(&one);
+    for (uint32_t cpu = 0, nth = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &all) && nth++ == slot % n) CPU_SET(cpu, &one);
+    syscall(SYS_sched_setaffinity, 0, sizeof one, &one);
+}
+
+static void await_task(ft_exploring_slot *s)
+{
+    uint32_t state;
+    while ((state = __atomic_load_n(&s->state, __ATOMIC_ACQUIRE)) != FT_EXPLORING_WANTED)
+        syscall(SYS_futex, &s->state, FUTEX_WAIT, state, NULL, NULL, 0);
+    __atomic_store_n(&s->state, FT_EXPLORING_RUNNING, __ATOMIC_RELEASE);
+}
+
+static void report(ft_exploring_slot *s, int status)
+{
+    s->status = status;
+    __atomic_store_n(&s->state, FT_EXPLORING_OVER, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&ft_rt_x_header->overs, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &ft_rt_x_header->overs, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* A server for one slot: returns in the copies. */
+static void serve_slot(ft_exploring_slot *s)
+{
+    pid_t self = (pid_t)syscall(SYS_getpid);
+    for (;;) {
+        int status = 0;
+        await_task(s);
+        pid_t run = FT_REAL(_Fork)();
+        if (!run) {
+            end_with(self);
+            return;
+        }
+        __atomic_store_n(&s->pid, (uint32_t)run, __ATOMIC_RELEASE);
+        while (run > 0 && syscall(SYS_wait4, run, &status, 0, NULL) != run) continue;
+        __atomic_store_n(&s->pid, 0, __ATOMIC_RELEASE);
+        report(s, run > 0 ? status : -1);
+    }
+}
+
+/* The process at its first choice stays, so that its servers end with it. It ends with the
+ * explorer, whose child it may not be (scripts). */
+static void watch(void)
+{
+    const struct timespec pause = {.tv_nsec = 300000000};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    FT_REAL(sigaction)(SIGCHLD, &ignore, NULL);
+    for (;;) {
+        if (syscall(SYS_kill, ft_rt_x_header->explorer, 0)) syscall(SYS_exit_group, 0);
+        syscall(SYS_nanosleep, &pause, NULL);
+    }
+}
+
+static ft_exploring_slot *serve_forks(void)
+{
+    pid_t self = (pid_t)syscall(SYS_getpid);
+    for (uint32_t i = 0; i < ft_rt_x_header->slots; i++) {
+        pid_t server = FT_REAL(_Fork)();
+        if (server) continue;
+        ft_exploring_slot *s = ft_exploring_slot_at(ft_rt_x_header, i);
+        end_with(self);
+        stay_on_processor(i);
+        serve_slot(s);
+        return s;
+    }
+    watch();
+    return NULL;
+}
+
+/* The explorer starts a process for each run, and waits for it itself. */
+static ft_exploring_slot *serve_once(void)
+{
+    uint32_t slot = ft_rt_x_header->only_slot - 1;
+    stay_on_processor(slot);
+    return ft_exploring_slot_at(ft_rt_x_header, slot);
+}
+
+const ft_rt_x_grade ft_rt_x_grade_fork = {.serve = serve_forks,
+                                          .create = ft_rt_x_kernel_create,
+                                          .hand_over = ft_rt_x_kernel_hand_over,
+                                          .leave = ft_rt_x_kernel_leave,
+                                          .join = ft_rt_x_kernel_join,
+                                          .end_run = end_run};
+const ft_rt_x_grade ft_rt_x_grade_anew = {.serve = serve_once,
+                                          .create = ft_rt_x_kernel_create,
+                                          .hand_over = ft_rt_x_kernel_hand_over,
+                                          .leave = ft_rt_x_kernel_leave,
+                                          .join = ft_rt_x_kernel_join,
+                                          .end_run = end_run};

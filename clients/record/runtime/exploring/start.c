@@ -1,0 +1,138 @@
+/* The start of an explored program, and its first choice. */
+#include <fcntl.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "exploring/run.h"
+#include "libc/contract.h"
+#include "libc/libc.h"
+
+bool ft_rt_exploring;
+ft_exploring_header *ft_rt_x_header;
+const ft_rt_x_grade *ft_rt_x_grade_used;
+
+/* ---- the shared memory */
+
+static bool take(ft_exploring_header *h)
+{
+    uint32_t nobody = 0;
+    return !memcmp(h->magic, FT_EXPLORING_MAGIC, sizeof h->magic) &&
+           __atomic_compare_exchange_n(&h->taken, &nobody, 1, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED);
+}
+
+static ft_exploring_header *map(const char *path)
+{
+    struct stat about;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return NULL;
+    bool known =
+        !FT_REAL(fstat)(fd, &about) && (size_t)about.st_size >= sizeof(ft_exploring_header);
+    size_t size = known ? (size_t)about.st_size : 0;
+    long at =
+        known ? syscall(SYS_mmap, ft_rt_away(size), size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+              : -1;
+    close(fd);
+    return at == -1 ? NULL : (ft_exploring_header *)at;
+}
+
+static void in_child(void)
+{
+    ft_rt_exploring = false;
+    ft_rt_x_self = NULL;
+}
+
+bool ft_rt_x_open(void)
+{
+    const char *path = getenv(FT_EXPLORING_VARIABLE);
+    ft_exploring_header *h = path ? map(path) : NULL;
+    if (!h || !take(h)) return false;
+    h->server = (uint32_t)getpid();
+    ft_rt_x_header = h;
+    ft_rt_x.state.objects = ft_rt_x_states();
+    ft_rt_x_threads_start();
+    pthread_atfork(NULL, NULL, in_child);
+    ft_rt_exploring = true;
+    return true;
+}
+
+/* ---- the first choice */
+
+static int add_module(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    ft_exploring_header *h = ft_rt_x_header;
+    (void)size;
+    (void)unused;
+    if (h->n_modules == FT_EXPLORING_MODULES) return 1;
+    ft_exploring_module *m = &h->modules[h->n_modules];
+    memset(m, 0, sizeof *m);
+    m->base = info->dlpi_addr;
+    m->from = UINT64_MAX;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
+        uint64_t from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        uint64_t to = from + info->dlpi_phdr[i].p_memsz;
+        if (from < m->from) m->from = from;
+        if (to > m->to) m->to = to;
+    }
+    if (info->dlpi_name[0])
+        ft_rt_x_copy_text(m->path, sizeof m->path, info->dlpi_name);
+    else if (readlink("/proc/self/exe", m->path, sizeof m->path - 1) < 0)
+        m->path[0] = 0;
+    h->n_modules += m->to != 0;
+    return 0;
+}
+
+/* "." and "..", and one for each thread. */
+static bool is_alone(void)
+{
+    struct stat about;
+    return FT_REAL(stat)("/proc/self/task", &about) || about.st_nlink <= 3;
+}
+
+static void choose_grade(void)
+{
+    ft_exploring_header *h = ft_rt_x_header;
+    h->grade = h->options.grade < FT_EXPLORING_FORK ? FT_EXPLORING_FORK : h->options.grade;
+    if (h->grade == FT_EXPLORING_FORK && !is_alone()) {
+        h->grade = FT_EXPLORING_ANEW;
+        ft_rt_x_copy_text(h->why, sizeof h->why,
+                          "the program has threads that the recorder did not see created");
+    }
+    ft_rt_x_grade_used = h->grade == FT_EXPLORING_FORK ? &ft_rt_x_grade_fork : &ft_rt_x_grade_anew;
+}
+
+static void say_ready(ft_rt_x_thread *self)
+{
+    ft_exploring_header *h = ft_rt_x_header;
+    ft_exploring_slot *s = ft_exploring_slot_at(h, h->only_slot ? h->only_slot - 1 : 0);
+    h->first = self->pending;
+    h->n_modules = 0;
+    dl_iterate_phdr(add_module, NULL);
+    ft_rt_x_names_begin();
+    ft_rt_x.slot = s;
+    ft_rt_x_names_to_slot();
+    s->n_objects = ft_rt_x.n_objects;
+    choose_grade();
+    __atomic_store_n(&h->ready, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &h->ready, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void ft_rt_x_first_choice(ft_rt_x_thread *self)
+{
+    assert(!ft_rt_x.begun);
+    say_ready(self);
+    ft_rt_x_failures_start();
+    ft_rt_x.begun = true;
+    ft_exploring_slot *s = ft_rt_x_grade_used->serve();
+    ft_rt_x.slot = s;
+    ft_rt_x.prefix = ft_exploring_prefix(s);
+    ft_rt_x.steps = ft_exploring_steps(s, ft_rt_x_header->options.max_steps);
+    ft_rt_x_names_to_slot();
+}
