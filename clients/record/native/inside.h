@@ -29,7 +29,8 @@ struct ft_native {
     /* names: the explorer's numbers */
     FT_VEC(ft_exploring_thread) threads;
     FT_VEC(ft_exploring_name) objects;
-    ft_map by_name; /* hash of a name -> number */
+    ft_map by_name;           /* hash of a name -> number */
+    FT_VEC(uint32_t) numbers; /* of the last run's objects */
     ft_x_operation first;
     /* facts */
     FT_VEC(ft_native_failure) failures;

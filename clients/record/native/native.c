@@ -62,6 +62,7 @@ void ft_native_close(ft_native *n)
     for (size_t i = 0; i < n->failures.len; i++) free((char *)(uintptr_t)n->failures.data[i].text);
     ft_vec_release(&n->threads);
     ft_vec_release(&n->objects);
+    ft_vec_release(&n->numbers);
     ft_vec_release(&n->failures);
     ft_vec_release(&n->races);
     ft_vec_release(&n->pcs);
@@ -110,6 +111,7 @@ static void look_after(ft_native *n, uint32_t slot)
     pid_t pid = (pid_t)__atomic_load_n(&s->pid, __ATOMIC_ACQUIRE);
     if (!n->options.seconds || now.tv_sec - own->since.tv_sec <= n->options.seconds || !pid) return;
     own->hangs = !__atomic_load_n(&s->is_complete, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&s->doomed, 1, __ATOMIC_RELEASE);
     kill(pid, SIGKILL);
 }
 

@@ -44,6 +44,7 @@ ft_status ft_native_share(ft_native *n, ft_error *err)
     n->shared->slots = slots;
     n->shared->explorer = (uint32_t)getpid();
     n->shared->options = n->options.run;
+    n->shared->options.patience_ms = n->options.seconds * 1000;
     return FT_OK;
 }
 

@@ -48,7 +48,7 @@ void ft_native_task(ft_native *n, uint32_t slot, const ft_x_task *task)
     s->n_threads = s->all_threads = (uint32_t)n->threads.len;
     memcpy(s->threads, n->threads.data, n->threads.len * sizeof *s->threads);
     s->n_steps = s->n_races = s->n_objects = 0;
-    s->is_complete = 0;
+    s->is_complete = s->hangs = 0;
     s->status = 0;
     s->result = (ft_exploring_result){0};
     s->strayed[0] = s->refused[0] = 0;
@@ -59,6 +59,7 @@ void ft_native_task(ft_native *n, uint32_t slot, const ft_x_task *task)
 
 typedef struct names {
     uint32_t threads[FT_X_THREADS]; /* by the run's number: the explorer's */
+    const uint32_t *objects;        /* the same of all objects; NULL: they are looked up */
     ft_native *n;
     const ft_exploring_slot *s;
 } names;
@@ -74,6 +75,7 @@ static ft_exploring_name named(const names *by, uint32_t object)
 static uint32_t object_of(const names *by, uint32_t object)
 {
     if (object >= by->s->n_objects) return 0;
+    if (by->objects) return by->objects[object];
     ft_exploring_name name = named(by, object);
     return ft_native_object(by->n, &name);
 }
@@ -132,12 +134,16 @@ static bool number_threads(names *by)
     return true;
 }
 
-static void take_objects(const names *by, ft_x_run *run)
+static void take_objects(names *by, ft_x_run *run)
 {
+    ft_native *n = by->n;
+    n->numbers.len = 0;
     for (uint32_t i = 0; i < by->s->n_objects && i < FT_EXPLORING_OBJECTS; i++) {
         ft_x_initial initial = {.object = object_of(by, i), .state = by->s->objects[i].initial};
         ft_vec_push(&run->initial, initial);
+        ft_vec_push(&n->numbers, initial.object);
     }
+    by->objects = n->numbers.data;
 }
 
 /* A process that died did so in the thread that ran, as if it had ended it there and then. */
@@ -167,7 +173,8 @@ void ft_native_run(ft_native *n, uint32_t slot, ft_x_run *run)
     for (uint32_t t = 0; t < s->all_threads && served; t++)
         run->pending[by.threads[t]] = translated(&by, &s->pending[t]);
     run->end = s->end < FT_X_ENDS ? (ft_x_end)s->end : FT_X_STRAYED;
-    if (!s->is_complete) complete(s, n->slots[slot].hangs, run);
+    bool hangs = s->hangs || n->slots[slot].hangs;
+    if (!s->is_complete) complete(s, hangs, run);
     if (!served) run->end = FT_X_CUT;
-    run->result = ft_native_note(n, s, n->slots[slot].hangs);
+    run->result = ft_native_note(n, s, hangs);
 }

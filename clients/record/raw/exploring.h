@@ -140,7 +140,10 @@ typedef struct ft_exploring_slot {
     uint32_t n_objects, n_races;
     uint32_t n_steps;     /* written behind the step itself */
     uint32_t running;     /* the thread that goes on */
-    uint32_t is_complete; /* 1: the run wrote its end; 0: its process died: `status` says how */
+    uint32_t is_complete; /* 1: the run wrote its end; 0: its process died: `status` says how, or
+                             it was ended because it hangs */
+    uint32_t hangs;       /* by the program: 1: a thread went on for too long without an action */
+    uint32_t doomed;      /* by the explorer: 1: the process is being killed, and takes no task */
     int32_t status;       /* of wait() */
     uint32_t end;         /* ft_x_end */
     ft_exploring_result result;
@@ -154,14 +157,15 @@ typedef struct ft_exploring_slot {
 
 /* How runs are made, by the explorer; the same for all. */
 typedef struct ft_exploring_options {
-    uint32_t grade;      /* ft_exploring_grade: the first that may be used */
-    uint32_t max_steps;  /* of a run; more: CUT */
-    int32_t expect_exit; /* the exit code that is no failure */
-    uint32_t spurious;   /* 1: waits for a condition may wake up by themselves */
-    uint32_t early;      /* 1: time limits may pass while others can go on */
-    uint32_t races;      /* 1: races are looked for */
-    uint32_t polls;      /* fruitless rounds of a loop that polls */
-    uint32_t n_points;   /* places whose accesses are scheduling points */
+    uint32_t grade;       /* ft_exploring_grade: the first that may be used */
+    uint32_t max_steps;   /* of a run; more: CUT */
+    int32_t expect_exit;  /* the exit code that is no failure */
+    uint32_t spurious;    /* 1: waits for a condition may wake up by themselves */
+    uint32_t early;       /* 1: time limits may pass while others can go on */
+    uint32_t races;       /* 1: races are looked for */
+    uint32_t patience_ms; /* of processor time, for a run without an action; 0: without end */
+    uint32_t polls;       /* fruitless rounds of a loop that polls */
+    uint32_t n_points;    /* places whose accesses are scheduling points */
     uint64_t points[FT_EXPLORING_RACES * 2]; /* return addresses as in ft_exploring_race */
 } ft_exploring_options;
 
@@ -177,8 +181,12 @@ typedef struct ft_exploring_header {
     uint32_t ready; /* futex; 1: it stands at its first choice, and what is below is complete */
     uint32_t grade; /* ft_exploring_grade of its runs */
     char why[FT_EXPLORING_TEXT]; /* it is not the wanted one */
-    uint32_t server;             /* its process */
-    ft_x_operation first;        /* the first choice, by the first thread; objects as in slot 0 */
+    struct {
+        uint64_t runs, spoilt; /* processes that were replaced, and the runs that they made */
+        uint64_t fork_ns;      /* copying the process took that long */
+    } rewinding;
+    uint32_t server;      /* its process */
+    ft_x_operation first; /* the first choice, by the first thread; objects as in slot 0 */
     uint32_t n_modules;
     ft_exploring_module modules[FT_EXPLORING_MODULES];
     uint32_t overs; /* futex: how many runs have ended */

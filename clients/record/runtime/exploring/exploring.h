@@ -24,7 +24,7 @@
  * A hook that announces nothing runs its real function: in an exploration ft_rt_self is NULL.
  * Hooks that want something else (channels, inputs, refused calls) ask ft_rt_exploring.
  *
- * Imports: libc, raw, common/explore. */
+ * Imports: libc, raw, rewinding, common/explore. */
 #ifndef FT_RECORD_RT_EXPLORING_H
 #define FT_RECORD_RT_EXPLORING_H
 

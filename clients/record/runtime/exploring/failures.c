@@ -7,10 +7,13 @@
 #include "exploring/run.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
+#include "rewinding/rewinding.h"
 
 enum { STACK = 1 << 15 };
 
 static char stacks[FT_X_THREADS][STACK]; /* a crash may be an overflow of the thread's own */
+
+uint32_t ft_rt_x_crashed;
 
 static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
 
@@ -40,7 +43,11 @@ static const void *place_of(const ucontext_t *context)
 static void crash(int number, siginfo_t *info, void *context)
 {
     (void)info;
-    if (ft_rt_x_self) ft_rt_x_fail(FT_EXPLORING_FAILED_SIGNAL, number, "", place_of(context));
+    bool explored = ft_rt_x_self && (!ft_rt_rewinds() || ft_rt_rewinding_in_run());
+    if (explored && ft_rt_x_crashed < FT_X_THREADS - 1) {
+        ft_rt_x_crashed++;
+        ft_rt_x_fail(FT_EXPLORING_FAILED_SIGNAL, number, "", place_of(context));
+    }
     struct sigaction usual = {.sa_handler = SIG_DFL};
     FT_REAL(sigaction)(number, &usual, NULL); /* it happens again */
 }

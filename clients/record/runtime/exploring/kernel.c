@@ -24,6 +24,7 @@ static void *run_thread(void *argument)
 {
     ft_rt_x_thread *self = argument;
     await(self);
+    ft_rt_x_failures_thread(self->number);
     return ft_rt_x_thread_begins(self);
 }
 

@@ -64,6 +64,7 @@ typedef struct ft_rt_x_grade {
 /* Of the runs of this process, since its first choice. */
 extern const ft_rt_x_grade *ft_rt_x_grade_used;
 extern const ft_rt_x_grade ft_rt_x_grade_fork, ft_rt_x_grade_anew; /* server.c */
+extern const ft_rt_x_grade ft_rt_x_grade_rewind;                   /* rewind.c */
 
 /* The text up to the room, with a zero behind it. */
 static inline void ft_rt_x_copy_text(char *to, size_t room, const char *text)
@@ -78,6 +79,14 @@ int ft_rt_x_kernel_create(ft_rt_x_thread *thread, const pthread_attr_t *attribut
 void ft_rt_x_kernel_hand_over(ft_rt_x_thread *from, ft_rt_x_thread *to);
 void ft_rt_x_kernel_leave(ft_rt_x_thread *from, ft_rt_x_thread *to);
 int ft_rt_x_kernel_join(ft_rt_x_thread *thread, void **result);
+
+/* ---- server.c: copies of the process at its first choice */
+ft_exploring_slot *ft_rt_x_serve_copies(void); /* returns in each copy */
+bool ft_rt_x_await_task(ft_exploring_slot *s); /* false: this process is being ended */
+void ft_rt_x_report(ft_exploring_slot *s, int status);
+
+/* ---- rewind.c */
+void ft_rt_x_fall_back(const char *why); /* to the grade of forks, from the next run on */
 
 /* ---- start.c */
 void ft_rt_x_first_choice(ft_rt_x_thread *self); /* serves; returns in each run */
@@ -103,7 +112,8 @@ ft_rt_x_thread *ft_rt_x_thread_of(pthread_t handle);
 
 /* ---- failures.c */
 void ft_rt_x_failures_start(void);             /* at the first choice */
-void ft_rt_x_failures_thread(uint32_t number); /* in each thread */
+void ft_rt_x_failures_thread(uint32_t number); /* in each kernel thread: its stack for signals */
+extern uint32_t ft_rt_x_crashed;               /* threads that stand in the handler of a crash */
 
 #pragma GCC visibility pop
 

@@ -40,15 +40,22 @@ static void stay_on_processor(uint32_t slot)
     syscall(SYS_sched_setaffinity, 0, sizeof one, &one);
 }
 
-static void await_task(ft_exploring_slot *s)
+static void await_wanted(ft_exploring_slot *s)
 {
     uint32_t state;
     while ((state = __atomic_load_n(&s->state, __ATOMIC_ACQUIRE)) != FT_EXPLORING_WANTED)
         syscall(SYS_futex, &s->state, FUTEX_WAIT, state, NULL, NULL, 0);
-    __atomic_store_n(&s->state, FT_EXPLORING_RUNNING, __ATOMIC_RELEASE);
 }
 
-static void report(ft_exploring_slot *s, int status)
+bool ft_rt_x_await_task(ft_exploring_slot *s)
+{
+    await_wanted(s);
+    if (__atomic_load_n(&s->doomed, __ATOMIC_RELAXED)) return false;
+    __atomic_store_n(&s->state, FT_EXPLORING_RUNNING, __ATOMIC_RELEASE);
+    return true;
+}
+
+void ft_rt_x_report(ft_exploring_slot *s, int status)
 {
     s->status = status;
     __atomic_store_n(&s->state, FT_EXPLORING_OVER, __ATOMIC_RELEASE);
@@ -56,22 +63,53 @@ static void report(ft_exploring_slot *s, int status)
     syscall(SYS_futex, &ft_rt_x_header->overs, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
+static uint64_t now(void)
+{
+    struct timespec at;
+    FT_REAL(clock_gettime)(CLOCK_MONOTONIC, &at);
+    return (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
+}
+
+/* The copy's number; 0 in the copy. */
+static pid_t copy(void)
+{
+    pid_t self = (pid_t)syscall(SYS_getpid);
+    uint64_t start = now();
+    pid_t run = FT_REAL(_Fork)();
+    if (!run)
+        end_with(self);
+    else
+        __atomic_store_n(&ft_rt_x_header->rewinding.fork_ns, now() - start, __ATOMIC_RELAXED);
+    return run;
+}
+
+/* A copy that rewinds takes tasks and reports runs itself, but for its last run where that ended
+ * the process. */
+static void look_at_end(ft_exploring_slot *s, int status, bool rewinds)
+{
+    uint32_t state = __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
+    if (state == FT_EXPLORING_RUNNING)
+        ft_rt_x_report(s, status);
+    else if (rewinds && status && !s->doomed)
+        ft_rt_x_fall_back("its process ends when it is to be rewound");
+}
+
 /* A server for one slot: returns in the copies. */
 static void serve_slot(ft_exploring_slot *s)
 {
-    pid_t self = (pid_t)syscall(SYS_getpid);
     for (;;) {
         int status = 0;
-        await_task(s);
-        pid_t run = FT_REAL(_Fork)();
-        if (!run) {
-            end_with(self);
-            return;
-        }
+        bool rewinds =
+            __atomic_load_n(&ft_rt_x_header->grade, __ATOMIC_ACQUIRE) == FT_EXPLORING_REWIND;
+        await_wanted(s);
+        s->doomed = 0;
+        if (!rewinds) ft_rt_x_await_task(s);
+        pid_t run = copy();
+        if (!run) return;
         __atomic_store_n(&s->pid, (uint32_t)run, __ATOMIC_RELEASE);
         while (run > 0 && syscall(SYS_wait4, run, &status, 0, NULL) != run) continue;
         __atomic_store_n(&s->pid, 0, __ATOMIC_RELEASE);
-        report(s, run > 0 ? status : -1);
+        look_at_end(s, run > 0 ? status : -1, rewinds);
     }
 }
 
@@ -88,7 +126,7 @@ static void watch(void)
     }
 }
 
-static ft_exploring_slot *serve_forks(void)
+ft_exploring_slot *ft_rt_x_serve_copies(void)
 {
     pid_t self = (pid_t)syscall(SYS_getpid);
     for (uint32_t i = 0; i < ft_rt_x_header->slots; i++) {
@@ -112,7 +150,7 @@ static ft_exploring_slot *serve_once(void)
     return ft_exploring_slot_at(ft_rt_x_header, slot);
 }
 
-const ft_rt_x_grade ft_rt_x_grade_fork = {.serve = serve_forks,
+const ft_rt_x_grade ft_rt_x_grade_fork = {.serve = ft_rt_x_serve_copies,
                                           .create = ft_rt_x_kernel_create,
                                           .hand_over = ft_rt_x_kernel_hand_over,
                                           .leave = ft_rt_x_kernel_leave,

@@ -12,6 +12,8 @@
 #include "exploring/run.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
+#include "rewinding/rewinding.h"
+#include "rewinding/snapshot.h"
 
 bool ft_rt_exploring;
 ft_exploring_header *ft_rt_x_header;
@@ -56,6 +58,7 @@ bool ft_rt_x_open(void)
     h->server = (uint32_t)getpid();
     ft_rt_x_header = h;
     ft_rt_x.state.objects = ft_rt_x_states();
+    ft_rt_snapshot_prepare();
     ft_rt_x_threads_start();
     pthread_atfork(NULL, NULL, in_child);
     ft_rt_exploring = true;
@@ -96,16 +99,29 @@ static bool is_alone(void)
     return FT_REAL(stat)("/proc/self/task", &about) || about.st_nlink <= 3;
 }
 
+/* Which grade the program is fit for, and in `why` what keeps it from those before. */
+static ft_exploring_grade fit_for(ft_exploring_grade wanted, const char **why)
+{
+    if (wanted == FT_EXPLORING_ANEW) return wanted;
+    if (!is_alone()) {
+        *why = "the program has threads that the recorder did not see created";
+        return FT_EXPLORING_ANEW;
+    }
+    if (wanted == FT_EXPLORING_REWIND) *why = ft_rt_rewinding_test();
+    return *why ? FT_EXPLORING_FORK : wanted;
+}
+
 static void choose_grade(void)
 {
+    static const ft_rt_x_grade *const grades[] = {[FT_EXPLORING_REWIND] = &ft_rt_x_grade_rewind,
+                                                  [FT_EXPLORING_FORK] = &ft_rt_x_grade_fork,
+                                                  [FT_EXPLORING_ANEW] = &ft_rt_x_grade_anew};
     ft_exploring_header *h = ft_rt_x_header;
-    h->grade = h->options.grade < FT_EXPLORING_FORK ? FT_EXPLORING_FORK : h->options.grade;
-    if (h->grade == FT_EXPLORING_FORK && !is_alone()) {
-        h->grade = FT_EXPLORING_ANEW;
-        ft_rt_x_copy_text(h->why, sizeof h->why,
-                          "the program has threads that the recorder did not see created");
-    }
-    ft_rt_x_grade_used = h->grade == FT_EXPLORING_FORK ? &ft_rt_x_grade_fork : &ft_rt_x_grade_anew;
+    const char *why = NULL;
+    ft_exploring_grade grade = fit_for((ft_exploring_grade)h->options.grade, &why);
+    if (why) ft_rt_x_copy_text(h->why, sizeof h->why, why);
+    h->grade = grade;
+    ft_rt_x_grade_used = grades[grade];
 }
 
 static void say_ready(ft_rt_x_thread *self)

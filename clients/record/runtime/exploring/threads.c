@@ -72,7 +72,6 @@ void *ft_rt_x_thread_begins(ft_rt_x_thread *self)
 {
     ft_rt_x_self = self;
     self->pointer = (uintptr_t)__builtin_thread_pointer();
-    ft_rt_x_failures_thread(self->number);
     pthread_setspecific(end_key, (void *)1);
     return self->start(self->argument);
 }

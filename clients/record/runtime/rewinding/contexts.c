@@ -1,4 +1,5 @@
 /* Making contexts, switching between them, and their end in the C library. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -117,6 +118,7 @@ static struct {
     size_t size;          /* of a slot, with its guard page */
     ptrdiff_t tid_offset; /* of the thread number in the C library's descriptor */
     int first_tid;
+    uintptr_t first_fs;
     slot slots[FT_RT_CONTEXTS];
     uint8_t given_back[FT_RT_CONTEXTS]; /* the last one is used first */
     uint32_t n_given_back;
@@ -225,6 +227,7 @@ static bool find_tid(void)
     if (syscall(SYS_get_robust_list, 0, &head, &size) || !head) return false;
     pool.tid_offset = (ptrdiff_t)((uintptr_t)head - BEFORE - fs);
     pool.first_tid = (int)syscall(SYS_gettid);
+    pool.first_fs = fs;
     bool near = pool.tid_offset > 0 && pool.tid_offset < FT_RAW_PAGE;
     return near && *tid_of(fs) == pool.first_tid;
 }
@@ -253,6 +256,7 @@ const char *ft_rt_contexts_start(void)
     if (!map_pool()) return "there is no memory for stacks (ulimit -v)";
     ft_rt_context_fsgsbase = (int)(getauxval(AT_HWCAP2) & FSGSBASE);
     ft_rt_context_quiet();
+    dlopen("libgcc_s.so.1", RTLD_NOW); /* pthread_exit needs it, and would load it in a run */
     return NULL;
 }
 
@@ -435,9 +439,17 @@ static slot *find(pthread_t handle)
     return NULL;
 }
 
+/* The first thread may be joined once it has left by pthread_exit. */
+static int join_first(pthread_t handle, void **result)
+{
+    __atomic_store_n(tid_of((uintptr_t)handle), 0, __ATOMIC_RELEASE);
+    return FT_REAL(pthread_join)(handle, result);
+}
+
 int ft_rt_context_join(pthread_t handle, void **result)
 {
     slot *s = find(handle);
+    if ((uintptr_t)handle == pool.first_fs) return join_first(handle, result);
     if (!s) return ESRCH;
     if (s->detached) return EINVAL;
     return s->state == ENDED ? reap(s, result) : EBUSY;

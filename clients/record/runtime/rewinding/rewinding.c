@@ -25,6 +25,7 @@ static struct explorer {
     const char *why;    /* there is no snapshot */
     const char *spoilt;
     bool in_run;
+    uint64_t runs, cost;
     uint32_t seen, ticks; /* value of *moves, and the ticks since it changed */
     char signal_stack[SIGNAL_STACK];
     char stack[STACK];
@@ -47,9 +48,14 @@ void ft_rt_rewinding_spoil(const char *why)
     if (explorer && !explorer->spoilt) explorer->spoilt = why;
 }
 
-const char *ft_rt_rewinding_spoilt(void)
+bool ft_rt_rewinding_in_run(void)
 {
-    return explorer ? explorer->spoilt : NULL;
+    return explorer && explorer->in_run;
+}
+
+uint64_t ft_rt_rewinding_cost(void)
+{
+    return explorer ? explorer->cost : 0;
 }
 
 /* ---- signals, by the kernel's interface: the C library hides the one of the ticks */
@@ -154,26 +160,54 @@ static bool start_signals(void)
 
 /* ---- the loop */
 
-/* Where the program changed signals, the process is spoilt and replaced. */
+static uint64_t now(void)
+{
+    struct timespec at;
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &at);
+    return (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
+}
+
+/* The mappings are looked at after the first runs and then after some: that takes much longer than
+ * a rewind. Calls that change them say so themselves. */
+static bool is_audited(void)
+{
+    enum { FIRST_RUNS = 8, EACH = 512 };
+    return explorer->runs < FIRST_RUNS || explorer->runs % EACH == 0;
+}
+
+/* A spoilt process is not used again. */
+static void go_back(void)
+{
+    if (explorer->spoilt) return;
+    uint64_t start = now();
+    ft_rt_snapshot_rewind();
+    uint64_t took = now() - start;
+    if (!explorer->cost || took < explorer->cost) explorer->cost = took;
+    if (is_audited() && !ft_rt_snapshot_audit())
+        explorer->spoilt = "it maps memory or loads a library";
+}
+
 static void explore(void)
 {
     const struct explorer *e = explorer;
     explorer->why = ft_rt_snapshot_take((uintptr_t)e->at_first_choice.sp, e->calls.track);
     if (!explorer->why && !start_signals()) explorer->why = "signals cannot be handled";
     if (explorer->why) ft_rt_context_switch(&explorer->explorer, &e->at_first_choice);
-    for (bool ended = false;; ended = true) {
-        e->calls.between(ended);
-        if (ended) ft_rt_snapshot_rewind();
+    for (;; explorer->runs++) {
+        e->calls.next(e->spoilt);
         explorer->spoilt = NULL;
         explorer->ticks = 0;
         explorer->in_run = true;
         ft_rt_context_switch(&explorer->explorer, &e->at_first_choice);
+        e->calls.ended();
+        go_back();
     }
 }
 
 const char *ft_rt_rewinding_start(const ft_rt_rewinding_calls *calls)
 {
-    FT_REQUIRE(calls->between && calls->crashed && calls->hung && calls->moves && !explorer);
+    FT_REQUIRE(calls->ended && calls->next && calls->crashed && calls->hung && calls->moves &&
+               !explorer);
     const char *why = ft_rt_contexts_start();
     if (why) return why;
     struct explorer *e = ft_rt_kept(sizeof *e);

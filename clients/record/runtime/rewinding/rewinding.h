@@ -7,15 +7,15 @@
  *   ft_rt_rewinding_end();                       // here each run ends, in any thread
  *
  * Threads are contexts of one kernel thread (contexts.h). A run that ends goes over to the
- * *explorer*, which has a stack of its own in kept memory (kept.h): it calls `between`, copies the
- * memory of the first choice back (snapshot.h) and lets the next run begin. So the runtime's state
- * falls into two halves: the model's is in ordinary memory and rewound; the search's and the log's
- * is in kept or shared memory.
+ * *explorer*, which has a stack of its own in kept memory (kept.h): it calls `ended`, copies the
+ * memory of the first choice back (snapshot.h), calls `next` and lets the next run begin. So the
+ * runtime's state falls into two halves: the model's is in ordinary memory and rewound; the
+ * search's and the log's is in kept or shared memory.
  *
  * A run that crashes ends too: its signal is taken on a stack of the explorer's. A run may leave
  * something in the kernel that no copying of memory takes back: a mapping, a descriptor, a handler.
- * Whoever sees it calls ft_rt_rewinding_spoil; `between` then has the process replaced by a fresh
- * copy of the one that stands at the first choice. The run itself was right.
+ * Whoever sees it calls ft_rt_rewinding_spoil; `next` then has the process replaced by a fresh copy
+ * of the one that stands at the first choice. The run itself was right.
  *
  * Imports: libc, raw. */
 #ifndef FT_RECORD_REWINDING_H
@@ -30,9 +30,11 @@
 #pragma GCC visibility push(hidden)
 
 typedef struct ft_rt_rewinding_calls {
-    /* On the explorer's stack: before the first run (ended: false), then after each. When it
-     * returns the memory is rewound and a run begins; or it ends the process. */
-    void (*between)(bool ended);
+    /* Both on the explorer's stack. ended: a run is over, and its memory is still there. next: the
+     * memory is as at the first choice, and a run begins when it returns. spoilt: what the last run
+     * left behind; it then ends the process. */
+    void (*ended)(void);
+    void (*next)(const char *spoilt);
     /* A signal would have ended the process; the run ends when it returns. It may change kept and
      * shared memory alone. */
     void (*crashed)(int number, const siginfo_t *info);
@@ -54,7 +56,9 @@ void ft_rt_rewinding_end(void) __attribute__((noreturn));
 
 /* The run at hand leaves something behind; the first reason counts. A text that lasts. */
 void ft_rt_rewinding_spoil(const char *why);
-const char *ft_rt_rewinding_spoilt(void); /* NULL: it is not */
+bool ft_rt_rewinding_in_run(void); /* else the explorer goes on, if it has been started */
+uint64_t
+ft_rt_rewinding_cost(void); /* of a rewind, in nanoseconds: the least so far; 0: none yet */
 
 /* Checks in a forked child that contexts and rewinding work with this C library: NULL, or what does
  * not. */

@@ -101,9 +101,14 @@ static void use_break(void)
     memset((char *)(uintptr_t)memory, 1, MORE);
 }
 
-static void between(bool ended)
+static void count_run(void)
 {
-    if (ended && ++kept->runs == RUNS) leave(OK);
+    if (++kept->runs == RUNS) leave(OK);
+}
+
+static void go_on(const char *spoilt)
+{
+    if (spoilt) leave(BAD_REWIND);
 }
 
 static void crashed(int number, const siginfo_t *info)
@@ -131,8 +136,9 @@ static void run_test(void)
     limit_time();
     kept = ft_rt_kept(sizeof *kept);
     if (!kept || pthread_key_create(&last, end_context)) leave(BAD_THREAD);
-    const ft_rt_rewinding_calls calls = {
-        between, crashed, hung, &kept->moves, .patience_ms = UINT32_MAX, .reserve = 1, .track = 1};
+    const ft_rt_rewinding_calls calls = {count_run,    go_on,        crashed,
+                                         hung,         &kept->moves, .patience_ms = UINT32_MAX,
+                                         .reserve = 1, .track = 1};
     if (ft_rt_rewinding_start(&calls)) leave(BAD_THREAD);
     if (run) leave(BAD_REWIND);
     run = 1;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -47,6 +48,7 @@ static struct snapshot {
     ft_rt_snapshot_size sizes;
     int userfaults, pagemap;
     uint64_t rewinds;
+    uintptr_t sp; /* of the first thread */
     void *brk;
     uint64_t mapped; /* a digest of the mappings, for the audit */
     ft_rt_maps maps;
@@ -120,11 +122,11 @@ static bool add_part(uintptr_t from, uintptr_t to, bool file)
 }
 
 /* Without the kept pieces, which may share a line of the list with each other. */
-static bool add_mapping(const ft_rt_mapping *m, uintptr_t sp)
+static bool add_mapping(const ft_rt_mapping *m)
 {
     uintptr_t from = m->from, to = m->to;
-    if (sp >= from && sp < to) {
-        add(sp - RED_ZONE, to, false, false);
+    if (snap->sp >= from && snap->sp < to) {
+        add(snap->sp - RED_ZONE, to, false, false);
         return true;
     }
     while (from < to) {
@@ -147,7 +149,7 @@ static void add_contexts(void)
         if (ft_rt_contexts_used(i, &from, &to)) add(from, to, false, false);
 }
 
-static bool add_all(uintptr_t sp)
+static bool add_all(void)
 {
     ft_rt_mapping m;
     uintptr_t pool, end;
@@ -155,7 +157,7 @@ static bool add_all(uintptr_t sp)
     ft_rt_contexts_pool(&pool, &end);
     while (fine && ft_rt_maps_next(&snap->maps, &m)) {
         bool stack = m.from >= pool && m.to <= end;
-        if (m.writable && !m.shared && !stack) fine = add_mapping(&m, sp);
+        if (m.writable && !m.shared && !stack) fine = add_mapping(&m);
     }
     if (snap->maps.fd >= 0) ft_rt_maps_close(&snap->maps);
     add_contexts();
@@ -225,14 +227,24 @@ static int open_aside(const char *path)
     return fd < 0 ? low : fd;
 }
 
+/* Stacks of the pool may become accessible, and the first thread's may grow: they stay so. */
+static bool may_change(const ft_rt_mapping *m)
+{
+    uintptr_t pool, end;
+    ft_rt_contexts_pool(&pool, &end);
+    return (m->from >= pool && m->to <= end) || (snap->sp >= m->from && snap->sp < m->to);
+}
+
 static uint64_t digest(void)
 {
     enum { PRIME = 0x9E3779B1 };
     ft_rt_mapping m;
     uint64_t sum = 0;
     if (!ft_rt_maps_open(&snap->maps)) return 0;
-    while (ft_rt_maps_next(&snap->maps, &m))
-        sum = (sum ^ m.from) * PRIME + (m.to ^ (uintptr_t)m.writable << 1 ^ (uintptr_t)m.shared);
+    while (ft_rt_maps_next(&snap->maps, &m)) {
+        uint64_t rights = (uint64_t)m.writable << 1 | m.shared;
+        if (!may_change(&m)) sum = ((sum ^ m.from) * PRIME ^ m.to) * PRIME ^ rights;
+    }
     ft_rt_maps_close(&snap->maps);
     return sum;
 }
@@ -261,7 +273,8 @@ const char *ft_rt_snapshot_take(uintptr_t sp, bool tracks)
     if (!snap) return "there is no memory for the snapshot (ulimit -v)";
     snap->pagemap = open_aside("/proc/self/pagemap");
     snap->userfaults = -1;
-    if (!add_all(sp))
+    snap->sp = sp;
+    if (!add_all())
         return snap->over ? "the program has too many mappings" : "/proc/self cannot be read";
     snap->sizes.regions = snap->n;
     if (!save()) return "there is no memory for the snapshot (ulimit -v)";
