@@ -51,14 +51,41 @@ static bool is_poll(const ft_x_operation *o)
     return o->kind == FT_X_AWAIT || o->kind == FT_X_READY || o->kind == FT_X_LINGER;
 }
 
+static bool has_limit(const ft_x_operation *o)
+{
+    switch (o->kind) {
+    case FT_X_LOCK:
+    case FT_X_WAKE:
+    case FT_X_TAKE:
+    case FT_X_READ_LOCK:
+    case FT_X_WRITE_LOCK:
+    case FT_X_JOIN:
+        return (o->value & FT_X_TIMED) && !(o->value & FT_X_EARLY);
+    default:
+        return false;
+    }
+}
+
 bool ft_x_is_late(const ft_x_action *a)
 {
-    return a->operation.kind == FT_X_LINGER && a->variant;
+    const ft_x_operation *o = &a->operation;
+    return a->variant == FT_X_TIMED_OUT && (o->kind == FT_X_LINGER || has_limit(o));
 }
 
 static bool shares(const ft_x_action *a)
 {
-    return a->operation.kind == FT_X_READ_LOCK || a->operation.kind == FT_X_READ_UNLOCK;
+    return a->operation.kind == FT_X_READ_LOCK || a->operation.kind == FT_X_TRY_READ_LOCK ||
+           a->operation.kind == FT_X_READ_UNLOCK;
+}
+
+static bool try_failed(const ft_x_action *a)
+{
+    return failed(a, FT_X_TRY_READ_LOCK) || failed(a, FT_X_TRY_WRITE_LOCK);
+}
+
+static bool counts(const ft_x_action *a)
+{
+    return a->operation.kind == FT_X_COUNT || failed(a, FT_X_TRY_TAKE);
 }
 
 static uint64_t bit(uint32_t thread)
@@ -78,8 +105,9 @@ static bool condition_dependent(const ft_x_action *a, const ft_x_action *b)
 {
     ft_x_kind ka = a->operation.kind, kb = b->operation.kind;
     if (ka > kb) return condition_dependent(b, a);
-    if (kb <= FT_X_WAKE) return false; /* waits: by their mutex alone */
-    if (ka == FT_X_WAIT)
+    if (kb <= FT_X_WAKE) return false;           /* waits: by their mutex alone */
+    bool leaves = ka == FT_X_WAKE && a->variant; /* the waiters, without being notified */
+    if (ka == FT_X_WAIT || leaves)
         return kb == FT_X_BROADCAST || !notified(b) || (notified(b) & bit(a->thread));
     if (ka == FT_X_WAKE) return notified(b) & bit(a->thread);
     if (kb == FT_X_SIGNAL) /* two signals */
@@ -114,11 +142,11 @@ static bool object_dependent(ft_x_class class, const ft_x_action *a, const ft_x_
         return condition_dependent(a, b);
     case FT_X_SEMAPHORE:
         return !(a->operation.kind == FT_X_POST && b->operation.kind == FT_X_POST) &&
-               !(failed(a, FT_X_TRY_TAKE) && failed(b, FT_X_TRY_TAKE));
+               !(counts(a) && counts(b));
     case FT_X_ATOMIC:
         return !(reads(a) && reads(b));
     case FT_X_RWLOCK:
-        return !(shares(a) && shares(b));
+        return !(shares(a) && shares(b)) && !(try_failed(a) && try_failed(b));
     case FT_X_BARRIER:
         return a->operation.kind != b->operation.kind;
     case FT_X_CHANNEL:
@@ -135,7 +163,7 @@ static bool object_dependent(ft_x_class class, const ft_x_action *a, const ft_x_
 
 static bool leaves_as_it_was(const ft_x_action *a)
 {
-    return reads(a) || looks(a) || failed(a, FT_X_TRY_LOCK) || failed(a, FT_X_TRY_TAKE);
+    return reads(a) || looks(a) || failed(a, FT_X_TRY_LOCK) || counts(a) || try_failed(a);
 }
 
 /* May the action change the result of an attempt that the poll watches? */
@@ -202,9 +230,13 @@ bool ft_x_may_depend(uint32_t thread, const ft_x_operation *operation, const ft_
         return false;
     /* Where the kinds alone decide, ask; attempts, swaps and notifications may go either way. */
     ft_x_action as = {.operation = *operation, .thread = (uint16_t)thread};
+    if (operation->kind == FT_X_WAKE && (operation->value & (FT_X_EARLY | FT_X_SPURIOUS)))
+        return o->kind != FT_X_WAIT && o->kind != FT_X_WAKE;
     switch (operation->kind) {
     case FT_X_TRY_LOCK:
     case FT_X_TRY_TAKE:
+    case FT_X_TRY_READ_LOCK:
+    case FT_X_TRY_WRITE_LOCK:
     case FT_X_SWAP:
     case FT_X_SIGNAL:
     case FT_X_BROADCAST:

@@ -43,11 +43,12 @@ typedef enum ft_x_class {
     X(TRY_LOCK, "try-lock", MUTEX, "takes the mutex if it is free")                                \
     X(UNLOCK, "unlock", MUTEX, "releases the mutex")                                               \
     X(WAIT, "wait", CONDITION, "releases the mutex `other` and begins to wait")                    \
-    X(WAKE, "wake", CONDITION, "was notified; takes the mutex `other` again")                      \
+    X(WAKE, "wake", CONDITION, "takes the mutex `other` again, notified or not (its variant)")     \
     X(SIGNAL, "signal", CONDITION, "notifies one waiter (its variant: thread + 1; 0: lost)")       \
     X(BROADCAST, "broadcast", CONDITION, "notifies all waiters (its outcome: their bits)")         \
     X(TAKE, "take", SEMAPHORE, "lowers the semaphore; waits while it is 0")                        \
     X(TRY_TAKE, "try-take", SEMAPHORE, "lowers the semaphore unless it is 0")                      \
+    X(COUNT, "count", SEMAPHORE, "looks at the count")                                             \
     X(POST, "post", SEMAPHORE, "raises the semaphore")                                             \
     X(LOAD, "load", ATOMIC, "reads")                                                               \
     X(STORE, "store", ATOMIC, "writes `value`")                                                    \
@@ -57,6 +58,8 @@ typedef enum ft_x_class {
       "reads, and writes what `value2` (FT_X_UPDATE_OF) and `value` say")                          \
     X(READ_LOCK, "read-lock", RWLOCK, "takes the lock for reading")                                \
     X(WRITE_LOCK, "write-lock", RWLOCK, "takes the lock for writing")                              \
+    X(TRY_READ_LOCK, "try-read-lock", RWLOCK, "takes the lock for reading if no writer holds it")  \
+    X(TRY_WRITE_LOCK, "try-write-lock", RWLOCK, "takes the lock for writing if it is free")        \
     X(READ_UNLOCK, "read-unlock", RWLOCK, "releases a lock held for reading")                      \
     X(WRITE_UNLOCK, "write-unlock", RWLOCK, "releases a lock held for writing")                    \
     X(ARRIVE, "arrive", BARRIER, "arrives at a barrier of `value` threads")                        \
@@ -74,6 +77,7 @@ typedef enum ft_x_class {
     X(CLOSE, "close", CHANNEL, "one less")                                                         \
     X(CREATE, "create", THREAD, "starts the thread")                                               \
     X(JOIN, "join", THREAD, "waits for the thread's end")                                          \
+    X(TRY_JOIN, "try-join", THREAD, "looks whether the thread has ended")                          \
     X(EXIT, "exit", PROCESS, "ends the process")                                                   \
     X(AWAIT, "await", NO_OBJECT,                                                                   \
       "after a fruitless round (watch.h): waits until one would differ")                           \
@@ -86,6 +90,13 @@ typedef enum ft_x_kind {
 #undef FT_ROW
         FT_X_KINDS
 } ft_x_kind;
+
+/* Bits of the `value` of operations that wait: LOCK, WAKE, TAKE, READ_LOCK, WRITE_LOCK and JOIN.
+ * A time limit passes *late* (below), or, EARLY, at any moment. An operation of another kind than
+ * WAKE whose limit may pass early is an attempt. */
+enum { FT_X_RECURSIVE = 1 /* LOCK, TRY_LOCK */, FT_X_TIMED = 2, FT_X_EARLY = 4, FT_X_SPURIOUS = 8 };
+/* How a wait ended: the variants of those operations. */
+enum { FT_X_IN_TIME, FT_X_TIMED_OUT, FT_X_BY_ITSELF /* WAKE, SPURIOUS */ };
 
 /* How UPDATE makes the new content of the old one and its `value`. The result has the atomic's
  * size in bytes (1, 2, 4, 8), sign-extended. */
@@ -117,7 +128,7 @@ typedef enum ft_x_ready {
 
 typedef struct ft_x_operation {
     uint16_t kind;   /* ft_x_kind */
-    uint32_t object; /* of the kind's class; of CREATE and JOIN: the thread */
+    uint32_t object; /* of the kind's class; of CREATE, JOIN and TRY_JOIN: the thread */
     uint32_t other;
     int64_t value, value2;
 } ft_x_operation;

@@ -271,8 +271,8 @@ static size_t late_branches(const ft_x_walk *w, ft_x_branch *branches, size_t ro
 {
     size_t n = 0;
     for (uint32_t t = 0; t < w->n_threads && !w->state.exited; t++) {
-        ft_x_action a = {.operation = w->next[t], .thread = (uint16_t)t, .variant = 1};
-        if (!ft_x_is_late(&a)) continue;
+        ft_x_action a = {.operation = w->next[t], .thread = (uint16_t)t, .variant = FT_X_TIMED_OUT};
+        if (!ft_x_may_be_late(&w->state, t, &a.operation)) continue;
         if (n < room) name_branch(w, &branches[n], &a);
         n++;
     }

@@ -44,9 +44,9 @@ static uint32_t arms(const ft_x_operation *o, ft_x_choice *choices)
 static bool is_always_enabled(ft_x_kind kind)
 {
     return kind == FT_X_STEP || kind == FT_X_UNLOCK || kind == FT_X_WAIT || kind == FT_X_POST ||
-           kind == FT_X_LOAD || kind == FT_X_STORE || kind == FT_X_ADD || kind == FT_X_UPDATE ||
-           kind == FT_X_READ_UNLOCK || kind == FT_X_WRITE_UNLOCK || kind == FT_X_ARRIVE ||
-           kind == FT_X_ONCE_END || kind == FT_X_CREATE || kind == FT_X_EXIT;
+           kind == FT_X_COUNT || kind == FT_X_LOAD || kind == FT_X_STORE || kind == FT_X_ADD ||
+           kind == FT_X_UPDATE || kind == FT_X_READ_UNLOCK || kind == FT_X_WRITE_UNLOCK ||
+           kind == FT_X_ARRIVE || kind == FT_X_ONCE_END || kind == FT_X_CREATE || kind == FT_X_EXIT;
 }
 
 /* ---- channels */
@@ -146,9 +146,7 @@ static bool is_enabled(const ft_x_state *state, uint32_t thread, const ft_x_oper
     const ft_x_object *x = object(state, o->object);
     switch (o->kind) {
     case FT_X_LOCK:
-        return is_free_for(x, thread, o->value);
-    case FT_X_WAKE:
-        return (x->wakes & bit(thread)) && is_free_for(object(state, o->other), thread, false);
+        return is_free_for(x, thread, o->value & FT_X_RECURSIVE);
     case FT_X_TAKE:
         return x->value > 0;
     case FT_X_READ_LOCK:
@@ -160,6 +158,29 @@ static bool is_enabled(const ft_x_state *state, uint32_t thread, const ft_x_oper
     default:
         return false;
     }
+}
+
+/* How a wait for a condition can end: notified, by an early limit, or by itself. */
+static uint32_t wake_choices(const ft_x_state *state, uint32_t thread, const ft_x_operation *o,
+                             ft_x_choice *choices)
+{
+    uint32_t n = 0;
+    const ft_x_object *x = object(state, o->object);
+    if (!is_free_for(object(state, o->other), thread, false)) return 0;
+    if (x->wakes & bit(thread)) return one(choices, 0);
+    if (!(x->waits & bit(thread))) return 0;
+    if (o->value & FT_X_EARLY) choices[n++] = (ft_x_choice){.variant = FT_X_TIMED_OUT};
+    if (o->value & FT_X_SPURIOUS) choices[n++] = (ft_x_choice){.variant = FT_X_BY_ITSELF};
+    return n;
+}
+
+bool ft_x_may_be_late(const ft_x_state *state, uint32_t thread, const ft_x_operation *o)
+{
+    ft_x_action late = {.operation = *o, .thread = (uint16_t)thread, .variant = FT_X_TIMED_OUT};
+    if (state->exited || !ft_x_is_late(&late)) return false;
+    if (o->kind != FT_X_WAKE) return true;
+    return (object(state, o->object)->waits & bit(thread)) &&
+           is_free_for(object(state, o->other), thread, false);
 }
 
 /* What the attempt would have for a result. */
@@ -194,7 +215,16 @@ uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_opera
     case FT_X_CHOOSE:
         return arms(o, choices);
     case FT_X_TRY_LOCK:
-        return one(choices, is_free_for(object(state, o->object), thread, o->value));
+        return one(choices,
+                   is_free_for(object(state, o->object), thread, o->value & FT_X_RECURSIVE));
+    case FT_X_WAKE:
+        return wake_choices(state, thread, o, choices);
+    case FT_X_TRY_READ_LOCK:
+        return one(choices, !object(state, o->object)->owner);
+    case FT_X_TRY_WRITE_LOCK:
+        return one(choices, !object(state, o->object)->owner && !object(state, o->object)->count);
+    case FT_X_TRY_JOIN:
+        return one(choices, state->ended >> o->object & 1);
     case FT_X_TRY_TAKE:
         return one(choices, object(state, o->object)->value > 0);
     case FT_X_SWAP:
@@ -220,7 +250,7 @@ bool ft_x_is_choice(const ft_x_state *state, const ft_x_action *a)
 {
     ft_x_choice choices[FT_X_THREADS];
     uint32_t n = ft_x_choices(state, a->thread, &a->operation, choices);
-    if (ft_x_is_late(a)) return !n && !state->exited && a->variant == 1;
+    if (ft_x_is_late(a)) return !n && ft_x_may_be_late(state, a->thread, &a->operation);
     for (uint32_t i = 0; i < n; i++)
         if (choices[i].variant == a->variant && choices[i].outcome == a->outcome) return true;
     return false;
@@ -253,9 +283,10 @@ static void apply_condition(ft_x_state *state, const ft_x_action *a)
         x->waits |= bit(a->thread);
         break;
     case FT_X_WAKE:
-        assert(x->wakes & bit(a->thread));
+        assert((a->variant ? x->waits : x->wakes) & bit(a->thread));
         take(object(state, o->other), a->thread);
         x->wakes &= ~bit(a->thread);
+        x->waits &= ~bit(a->thread);
         break;
     default:
         assert((notified & ~x->waits) == 0);
@@ -268,6 +299,7 @@ static void apply_rwlock(ft_x_object *x, const ft_x_action *a)
 {
     switch (a->operation.kind) {
     case FT_X_READ_LOCK:
+    case FT_X_TRY_READ_LOCK:
         assert(!x->owner);
         x->count++;
         break;
@@ -275,6 +307,7 @@ static void apply_rwlock(ft_x_object *x, const ft_x_action *a)
         x->count -= x->count > 0;
         break;
     case FT_X_WRITE_LOCK:
+    case FT_X_TRY_WRITE_LOCK:
         assert(!x->owner && !x->count);
         x->owner = a->thread + 1u;
         break;
@@ -375,12 +408,21 @@ static void apply_value(ft_x_object *x, const ft_x_action *a)
     }
 }
 
+/* A wait whose limit passed, or an attempt that failed; of WAKE it is the end of a wait. */
+static bool leaves_all(const ft_x_action *a)
+{
+    ft_x_kind kind = (ft_x_kind)a->operation.kind;
+    if (kind == FT_X_TRY_READ_LOCK || kind == FT_X_TRY_WRITE_LOCK) return !a->outcome;
+    return kind != FT_X_WAKE && ft_x_is_late(a);
+}
+
 void ft_x_apply(ft_x_state *state, const ft_x_action *a)
 {
     const ft_x_operation *o = &a->operation;
     FT_REQUIRE(o->kind < FT_X_KINDS && a->thread < FT_X_THREADS);
     assert(!state->exited);
     FT_CHECK(ft_x_is_choice(state, a));
+    if (leaves_all(a)) return;
     switch (ft_x_kind_class(o->kind)) {
     case FT_X_NO_OBJECT:
     case FT_X_THREAD:

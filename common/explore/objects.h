@@ -41,6 +41,9 @@ typedef struct ft_x_choice {
 uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_operation *operation,
                       ft_x_choice choices[FT_X_THREADS]);
 
+/* May the operation, which has no choice in the state, be carried out late there (action.h)? */
+bool ft_x_may_be_late(const ft_x_state *state, uint32_t thread, const ft_x_operation *operation);
+
 /* Is the action one of the choices of its operation in the state, or late where no choice is? */
 bool ft_x_is_choice(const ft_x_state *state, const ft_x_action *action);
 

@@ -51,6 +51,20 @@ static uint32_t change_at(const ft_x_samples *s, const chain *c, size_t step)
 
 /* ---- chains */
 
+/* Where nobody can do anything else. */
+static bool wanted_late(const ft_x_walk *w, const uint64_t priorities[FT_X_THREADS],
+                        ft_x_pick *pick)
+{
+    bool found = false;
+    for (uint32_t t = 0; t < w->n_threads; t++) {
+        if (!ft_x_may_be_late(&w->state, t, &w->next[t])) continue;
+        if (found && priorities[t] <= priorities[pick->thread]) continue;
+        *pick = (ft_x_pick){.thread = (uint16_t)t, .variant = FT_X_TIMED_OUT};
+        found = true;
+    }
+    return found;
+}
+
 /* What the priorities want from the place at hand; false: nobody can go on. */
 static bool wanted(const ft_x_samples *s, const chain *c, uint64_t priorities[FT_X_THREADS],
                    ft_x_pick *pick)
@@ -61,7 +75,7 @@ static bool wanted(const ft_x_samples *s, const chain *c, uint64_t priorities[FT
     for (uint32_t t = 0; t < w->n_threads; t++)
         if (ft_x_walk_enables(w, t) && (best == NO_THREAD || priorities[t] > priorities[best]))
             best = t;
-    if (best == NO_THREAD) return false;
+    if (best == NO_THREAD) return wanted_late(w, priorities, pick);
     uint32_t n = ft_x_choices(&w->state, best, &w->next[best], choices);
     uint64_t which = draw(s, c->sample, 5000 + w->at) % n;
     *pick = (ft_x_pick){.thread = (uint16_t)best, .variant = choices[which].variant};

@@ -471,11 +471,13 @@ uint32_t ft_unfolding_late(ft_unfolding *u, const ft_configuration *c,
                            uint32_t events[FT_X_THREADS])
 {
     uint32_t n = 0;
+    ft_x_state state = ft_unfolding_state(u, c);
     for (uint32_t t = 0; t < u->width; t++) {
         bool known;
-        ft_x_action a = {.thread = (uint16_t)t, .variant = 1};
+        ft_x_action a = {.thread = (uint16_t)t, .variant = FT_X_TIMED_OUT};
         a.operation = ft_unfolding_pending(u, c, t, &known);
-        if (known && ft_x_is_late(&a)) events[n++] = ft_unfolding_event(u, c, &a);
+        if (known && ft_x_may_be_late(&state, t, &a.operation))
+            events[n++] = ft_unfolding_event(u, c, &a);
     }
     return n;
 }

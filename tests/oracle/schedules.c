@@ -183,7 +183,9 @@ static bool can_go_on(const schedule_program *p, const machine *m, uint32_t t)
     if (m->over || o.kind == FT_X_NONE) return false;
     if (o.kind == FT_X_JOIN) return has_ended(p, m, o.object);
     if (o.kind == FT_X_LOCK) return m->holder[o.object] < 0;
-    if (o.kind == FT_X_WAKE) return m->waiting[t] == 2 && m->holder[o.other] < 0;
+    if (o.kind == FT_X_WAKE)
+        return m->holder[o.other] < 0 &&
+               (m->waiting[t] == 2 || o.value & (FT_X_EARLY | FT_X_SPURIOUS));
     if (o.kind == FT_X_TAKE) return m->value[o.object] > 0;
     if (o.kind == FT_X_RECEIVE) return m->value[o.object] > 0 || m->gone[o.object] & 2;
     if (o.kind == FT_X_READ_LOCK) return m->holder[o.object] < 0;
@@ -197,12 +199,22 @@ static bool can_go_on(const schedule_program *p, const machine *m, uint32_t t)
     return true;
 }
 
+/* Has it a time limit that passes late? */
+static bool is_limited(const ft_x_operation *o)
+{
+    bool waits = o->kind == FT_X_LOCK || o->kind == FT_X_WAKE || o->kind == FT_X_TAKE ||
+                 o->kind == FT_X_READ_LOCK || o->kind == FT_X_WRITE_LOCK || o->kind == FT_X_JOIN;
+    return waits && (o->value & (FT_X_TIMED | FT_X_EARLY)) == FT_X_TIMED;
+}
+
 /* Where no thread can go on: a thread that may go on late. */
 static bool can_go_on_late(const schedule_program *p, const machine *m, uint32_t t)
 {
     for (uint32_t i = 0; i < p->n_threads; i++)
         if (can_go_on(p, m, i)) return false;
-    return !m->over && pending(p, m, t).kind == FT_X_LINGER;
+    ft_x_operation o = pending(p, m, t);
+    return !m->over && (o.kind == FT_X_LINGER || (is_limited(&o) && m->waiting[t] != 2 &&
+                                                  (o.kind != FT_X_WAKE || m->holder[o.other] < 0)));
 }
 
 /* The variants of a thread that can go on. */
@@ -217,6 +229,8 @@ static uint32_t variants(const schedule_program *p, const machine *m, uint32_t t
     if (o.kind == FT_X_SIGNAL)
         for (uint32_t w = 0; w < p->n_threads; w++)
             if (m->waiting[w] == 1 && m->condition[w] == o.object) list[n++] = w + 1;
+    if (o.kind == FT_X_WAKE && m->waiting[t] == 1 && o.value & FT_X_EARLY) list[n++] = 1;
+    if (o.kind == FT_X_WAKE && m->waiting[t] == 1 && o.value & FT_X_SPURIOUS) list[n++] = 2;
     if (!n) list[n++] = 0;
     return n;
 }
@@ -226,9 +240,10 @@ static uint32_t variants(const schedule_program *p, const machine *m, uint32_t t
 static bool only_looks(const ft_x_action *a)
 {
     ft_x_kind k = a->operation.kind;
-    return k == FT_X_LOAD || k == FT_X_TEST || (k == FT_X_SEND && a->outcome) ||
+    return k == FT_X_LOAD || k == FT_X_TEST || k == FT_X_COUNT || (k == FT_X_SEND && a->outcome) ||
            (k == FT_X_TRY_RECEIVE && a->outcome == FT_X_WOULD_WAIT) ||
-           ((k == FT_X_SWAP || k == FT_X_TRY_LOCK || k == FT_X_TRY_TAKE || k == FT_X_TRY_SEND ||
+           ((k == FT_X_SWAP || k == FT_X_TRY_LOCK || k == FT_X_TRY_TAKE ||
+             k == FT_X_TRY_READ_LOCK || k == FT_X_TRY_WRITE_LOCK || k == FT_X_TRY_SEND ||
              k == FT_X_RECEIVE || k == FT_X_TRY_RECEIVE) &&
             !a->outcome);
 }
@@ -250,6 +265,7 @@ static bool on_condition(const ft_x_action *a, const ft_x_action *b)
     if (x > y) return on_condition(b, a);
     bool to_a = wakes(b) >> a->thread & 1;
     if (x <= 1 && y <= 1) return false;
+    if (x == 1 && a->variant) x = 0; /* it leaves as it came */
     if (x == 0) return y == 3 || wakes(b) == 0 || to_a;
     if (x == 1) return to_a;
     if (x == 2 && y == 2) return wakes(a) && wakes(b) ? wakes(a) == wakes(b) : wakes(a) != wakes(b);
@@ -291,14 +307,19 @@ static bool matters_to_poll(const ft_x_action *a, const ft_x_action *b)
     return false;
 }
 
+static bool is_late(const ft_x_action *a)
+{
+    return a->variant == 1 && (a->operation.kind == FT_X_LINGER || is_limited(&a->operation));
+}
+
 static bool depend(const ft_x_action *a, const ft_x_action *b)
 {
     uint32_t ma, mb;
     ft_x_kind ka = a->operation.kind, kb = b->operation.kind;
-    if ((ka == FT_X_LINGER && a->variant) || (kb == FT_X_LINGER && b->variant)) return true;
+    if (is_late(a) || is_late(b)) return true;
     if (a->thread == b->thread || ka == FT_X_EXIT || kb == FT_X_EXIT) return true;
-    if ((ka == FT_X_JOIN || ka == FT_X_CREATE) && a->operation.object == b->thread) return true;
-    if ((kb == FT_X_JOIN || kb == FT_X_CREATE) && b->operation.object == a->thread) return true;
+    if (one_of(ka, FT_X_CREATE, FT_X_TRY_JOIN) && a->operation.object == b->thread) return true;
+    if (one_of(kb, FT_X_CREATE, FT_X_TRY_JOIN) && b->operation.object == a->thread) return true;
     if (a->thread != b->thread && is_poll(a)) return matters_to_poll(a, b);
     if (a->thread != b->thread && is_poll(b)) return matters_to_poll(b, a);
     if (uses_mutex(&a->operation, &ma) && uses_mutex(&b->operation, &mb) && ma == mb)
@@ -310,11 +331,11 @@ static bool depend(const ft_x_action *a, const ft_x_action *b)
         return !(only_looks(a) && only_looks(b)) && !(ka == FT_X_POST && kb == FT_X_POST);
     if (one_of(ka, FT_X_LOAD, FT_X_UPDATE) && one_of(kb, FT_X_LOAD, FT_X_UPDATE))
         return !(only_looks(a) && only_looks(b));
-    bool reads = ka == FT_X_READ_LOCK || ka == FT_X_READ_UNLOCK,
-         reads_too = kb == FT_X_READ_LOCK || kb == FT_X_READ_UNLOCK;
+    bool reads = ka == FT_X_READ_LOCK || ka == FT_X_READ_UNLOCK || ka == FT_X_TRY_READ_LOCK;
+    bool reads_too = kb == FT_X_READ_LOCK || kb == FT_X_READ_UNLOCK || kb == FT_X_TRY_READ_LOCK;
     if (one_of(ka, FT_X_READ_LOCK, FT_X_WRITE_UNLOCK) &&
         one_of(kb, FT_X_READ_LOCK, FT_X_WRITE_UNLOCK))
-        return !(reads && reads_too);
+        return !(reads && reads_too) && !(only_looks(a) && only_looks(b));
     if (one_of(ka, FT_X_ARRIVE, FT_X_LEAVE) && one_of(kb, FT_X_ARRIVE, FT_X_LEAVE)) return ka != kb;
     if (one_of(ka, FT_X_ONCE_BEGIN, FT_X_ONCE_END) && one_of(kb, FT_X_ONCE_BEGIN, FT_X_ONCE_END))
         return true;
@@ -383,6 +404,7 @@ static int64_t carry_out_count(machine *m, ft_x_action *a)
         if (a->outcome) *value = o->value2;
         break;
     case FT_X_LOAD:
+    case FT_X_COUNT:
         return old;
     default:
         break;
@@ -434,9 +456,21 @@ static int64_t carry_out(const schedule_program *p, machine *m, uint32_t t, ft_x
     const ft_x_operation *o = &a->operation;
     int8_t *holder = &m->holder[o->object];
     if (one_of(o->kind, FT_X_SEND, FT_X_CLOSE)) return carry_out_channel(m, a);
+    if (is_late(a) && o->kind != FT_X_WAKE) return 1;
     switch (o->kind) {
     case FT_X_CHOOSE:
         return (int64_t)a->variant;
+    case FT_X_TRY_JOIN:
+        a->outcome = has_ended(p, m, o->object);
+        break;
+    case FT_X_TRY_WRITE_LOCK:
+        a->outcome = *holder < 0 && m->value[o->object] == 0;
+        if (a->outcome) *holder = (int8_t)t;
+        break;
+    case FT_X_TRY_READ_LOCK:
+        a->outcome = *holder < 0;
+        m->value[o->object] += (int64_t)a->outcome;
+        break;
     case FT_X_LOCK:
     case FT_X_WRITE_LOCK:
         *holder = (int8_t)t;
@@ -454,6 +488,7 @@ static int64_t carry_out(const schedule_program *p, machine *m, uint32_t t, ft_x
     case FT_X_SIGNAL:
     case FT_X_BROADCAST:
         carry_out_wait(p, m, t, a);
+        if (o->kind == FT_X_WAKE) return (int64_t)a->variant;
         break;
     case FT_X_ONCE_BEGIN:
         a->outcome = !m->value[o->object];

@@ -69,8 +69,9 @@ static void section(maker *m, uint32_t mutex, uint32_t depth)
 
 static void attempt(maker *m, uint32_t mutex)
 {
-    emit(m, FT_X_TRY_LOCK, MUTEXES + mutex, 0, 0, 0);
-    emit(m, LOCAL_SKIP_IF, 0, 0, 0, draw(m, 2) ? 1 : 2);
+    bool timed = draw(m, 3) == 0; /* then 1 means that the limit passed */
+    emit(m, timed ? FT_X_LOCK : FT_X_TRY_LOCK, MUTEXES + mutex, 0, timed ? FT_X_TIMED : 0, 0);
+    emit(m, LOCAL_SKIP_IF, 0, 0, timed, draw(m, 2) ? 1 : 2);
     emit(m, FT_X_UNLOCK, MUTEXES + mutex, 0, 0, 0);
     emit(m, LOCAL_SET, 3 + m->thread, 0, 7, 0); /* its own: no data races */
 }
@@ -81,7 +82,8 @@ static void on_condition(maker *m)
     uint32_t what = draw(m, 3);
     if (what == 0 && m->held[mutex]) {
         emit(m, FT_X_WAIT, CONDITIONS + c, MUTEXES + mutex, 0, 0);
-        emit(m, FT_X_WAKE, CONDITIONS + c, MUTEXES + mutex, 0, 0);
+        static const int64_t ENDS[] = {0, 0, 0, FT_X_TIMED, FT_X_TIMED | FT_X_EARLY, FT_X_SPURIOUS};
+        emit(m, FT_X_WAKE, CONDITIONS + c, MUTEXES + mutex, ENDS[draw(m, 6)], 0);
     } else if (what != 0) {
         emit(m, what == 1 ? FT_X_SIGNAL : FT_X_BROADCAST, CONDITIONS + c, 0, 0, 0);
     }
@@ -89,10 +91,12 @@ static void on_condition(maker *m)
 
 static void on_semaphore(maker *m, uint32_t depth)
 {
-    static const uint32_t KINDS[] = {FT_X_TAKE, FT_X_TRY_TAKE, FT_X_POST};
-    uint32_t kind = KINDS[draw(m, 3)];
-    emit(m, kind, SEMAPHORES + draw(m, 2), 0, 0, 0);
-    if (kind == FT_X_TRY_TAKE && draw(m, 2)) branch(m, LOCAL_SKIP_IF, draw(m, 2), depth);
+    static const uint32_t KINDS[] = {FT_X_TAKE, FT_X_TRY_TAKE, FT_X_POST, FT_X_COUNT};
+    uint32_t kind = KINDS[draw(m, 4)];
+    bool timed = kind == FT_X_TAKE && draw(m, 3) == 0;
+    emit(m, kind, SEMAPHORES + draw(m, 2), 0, timed ? FT_X_TIMED : 0, 0);
+    if ((timed || kind == FT_X_TRY_TAKE || kind == FT_X_COUNT) && draw(m, 2))
+        branch(m, LOCAL_SKIP_IF, draw(m, 2), depth);
 }
 
 static void on_atomic(maker *m, uint32_t depth)
@@ -109,6 +113,12 @@ static void on_atomic(maker *m, uint32_t depth)
 static void on_rwlock(maker *m, uint32_t depth)
 {
     bool writes = draw(m, 2);
+    if (draw(m, 3) == 0) {
+        emit(m, writes ? FT_X_TRY_WRITE_LOCK : FT_X_TRY_READ_LOCK, RWLOCKS, 0, 0, 0);
+        emit(m, LOCAL_SKIP_IF, 0, 0, 0, 1);
+        emit(m, writes ? FT_X_WRITE_UNLOCK : FT_X_READ_UNLOCK, RWLOCKS, 0, 0, 0);
+        return;
+    }
     emit(m, writes ? FT_X_WRITE_LOCK : FT_X_READ_LOCK, RWLOCKS, 0, 0, 0);
     if (draw(m, 2)) block(m, depth + 1);
     emit(m, writes ? FT_X_WRITE_UNLOCK : FT_X_READ_UNLOCK, RWLOCKS, 0, 0, 0);
@@ -227,7 +237,10 @@ schedule_program ft_schedules_random(uint64_t seed)
         p.length[0]++;
         p.code[0][0] = (ft_x_operation){.kind = FT_X_CREATE, .object = last};
     }
-    if (draw(&m, 4) == 0) emit(&m, FT_X_JOIN, last, 0, 0, 0);
+    uint32_t joins = draw(&m, 12);
+    if (joins < 3) emit(&m, FT_X_JOIN, last, 0, joins == 2 ? FT_X_TIMED : 0, 0);
+    if (joins == 3) emit(&m, FT_X_TRY_JOIN, last, 0, 0, 0);
+    if (joins > 1 && joins < 4) branch(&m, LOCAL_SKIP_IF, 1, 3);
     if (draw(&m, 6) == 0) emit(&m, FT_X_EXIT, 0, 0, 0, 0);
     return p;
 }
