@@ -77,7 +77,6 @@ static uint64_t number_of(ft_x_watches *w, const ft_x_attempt *attempts, size_t 
 ft_x_operation ft_x_watch(ft_x_watches *w, ft_x_kind kind, const ft_x_attempt *attempts, size_t n)
 {
     FT_REQUIRE(kind == FT_X_AWAIT || kind == FT_X_READY || kind == FT_X_LINGER);
-    FT_REQUIRE(n > 0);
     uint64_t objects = 0;
     for (size_t i = 0; i < n; i++) objects |= UINT64_C(1) << attempts[i].operation.object % 64;
     return (ft_x_operation){.kind = (uint16_t)kind,

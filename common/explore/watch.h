@@ -37,7 +37,8 @@ typedef struct ft_x_watches ft_x_watches;
 ft_x_watches *ft_x_watches_new(void);
 void ft_x_watches_free(ft_x_watches *w);
 
-/* The operation (AWAIT, READY or LINGER) that watches the attempts, at least one. */
+/* The operation (AWAIT, READY or LINGER) that watches the attempts; of none it is never enabled,
+ * but late. */
 ft_x_operation ft_x_watch(ft_x_watches *w, ft_x_kind kind, const ft_x_attempt *attempts, size_t n);
 /* The attempts of the operation, *n of them; valid until the next one is made. */
 const ft_x_attempt *ft_x_watched(const ft_x_watches *w, const ft_x_operation *poll, size_t *n);

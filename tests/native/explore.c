@@ -72,6 +72,11 @@ static void print_facts(const ft_native *native)
         printf("\n");
     }
     ft_native_place place;
+    for (size_t i = 0; ft_native_lingering(native, i, &place); i++) {
+        printf("lingering at");
+        print_place(&place);
+        printf("\n");
+    }
     const char *refused = ft_native_refused(native, &place), *strayed = ft_native_strayed(native);
     if (refused) {
         printf("refused %s", refused);

@@ -58,6 +58,20 @@ void ft_rt_replay_record(ft_rt_thread *self, ft_raw_operation operation, const u
 {
     (void)self, (void)operation, (void)operands;
 }
+/* Nothing is explored. */
+bool ft_rt_exploring;
+__thread ft_rt_x_thread *ft_rt_x_self;
+
+void ft_rt_x_read(const void *pc)
+{
+    (void)pc;
+}
+
+void ft_rt_x_wrote(uintptr_t address)
+{
+    (void)address;
+}
+
 void ft_rt_replay_step(ft_rt_thread *self, uint32_t kind, uint32_t site)
 {
     (void)self, (void)kind, (void)site;

@@ -40,12 +40,28 @@ static uint64_t add_failure(ft_native *n, const ft_native_failure *f)
     return n->failures.len;
 }
 
+/* The first thread that waits for ever; in a live-lock, that polls for ever. */
+static uint32_t first_stuck(const ft_exploring_slot *s, ft_exploring_failure *kind)
+{
+    uint32_t first = FT_X_THREADS;
+    *kind = FT_EXPLORING_FAILED_STUCK;
+    for (uint32_t t = FT_X_THREADS; t-- > 0;)
+        if (s->pending[t].kind != FT_X_NONE) first = t;
+    for (uint32_t t = 0; t < FT_X_THREADS; t++) {
+        if (s->pending[t].kind != FT_X_AWAIT) continue;
+        *kind = FT_EXPLORING_FAILED_LIVE_LOCK;
+        return t;
+    }
+    return first;
+}
+
 /* Threads that wait for ever: the place is that of the first one. */
 static uint64_t add_stuck(ft_native *n, const ft_exploring_slot *s)
 {
-    for (uint32_t t = 0; t < FT_X_THREADS; t++) {
-        if (s->pending[t].kind == FT_X_NONE) continue;
-        return add_failure(n, &(ft_native_failure){.kind = FT_EXPLORING_FAILED_STUCK,
+    ft_exploring_failure kind;
+    uint32_t t = first_stuck(s, &kind);
+    if (t < FT_X_THREADS) {
+        return add_failure(n, &(ft_native_failure){.kind = kind,
                                                    .thread = t,
                                                    .place = ft_native_place_of(n, s->pending_pc[t]),
                                                    .text = ""});
@@ -118,6 +134,13 @@ size_t ft_native_races(const ft_native *n, const ft_native_race **all)
 {
     *all = n->races.data;
     return n->races.len;
+}
+
+bool ft_native_lingering(const ft_native *n, size_t i, ft_native_place *place)
+{
+    if (i >= n->lingering.len) return false;
+    *place = ft_native_place_of(n, n->lingering.data[i]);
+    return true;
 }
 
 const char *ft_native_refused(const ft_native *n, ft_native_place *place)

@@ -38,6 +38,8 @@ struct ft_native {
     ft_map by_race;
     char refused[FT_EXPLORING_TEXT], strayed[FT_EXPLORING_TEXT];
     uint64_t refused_pc;
+    FT_VEC(uint64_t) lingering; /* return addresses of calls at which threads lingered */
+    ft_x_watches *watches;
     FT_VEC(uint64_t) pcs; /* of the last run's steps */
 };
 

@@ -43,6 +43,7 @@ ft_status ft_native_open(const ft_native_options *options, ft_native **native, f
     ft_native *n = ft_calloc(1, sizeof *n);
     n->options = *options;
     n->fd = -1;
+    n->watches = ft_x_watches_new();
     n->slots = ft_calloc(options->workers, sizeof *n->slots);
     ft_status status = come_up(n, err);
     if (status == FT_OK)
@@ -66,6 +67,8 @@ void ft_native_close(ft_native *n)
     ft_vec_release(&n->failures);
     ft_vec_release(&n->races);
     ft_vec_release(&n->pcs);
+    ft_vec_release(&n->lingering);
+    ft_x_watches_free(n->watches);
     ft_map_release(&n->by_name);
     ft_map_release(&n->by_race);
     free(n->slots);
@@ -153,7 +156,7 @@ static ft_status finish(void *context, uint32_t *slot, ft_x_run *run, ft_error *
 ft_x_executor ft_native_executor(ft_native *n)
 {
     return (ft_x_executor){.context = n,
-                           .world = {.n_threads = 1, .first = &n->first},
+                           .world = {.n_threads = 1, .first = &n->first, .watches = n->watches},
                            .width = n->options.workers,
                            .start = start,
                            .finish = finish};

@@ -80,6 +80,10 @@ typedef struct ft_native_race {
 /* Pairs of places, each once. */
 size_t ft_native_races(const ft_native *native, const ft_native_race **all);
 
+/* A place at which threads of some run counted their fruitless rounds, and did not go on after as
+ * many as the options say: further rounds were not tried. False: there are no more than i. */
+bool ft_native_lingering(const ft_native *native, size_t i, ft_native_place *place);
+
 /* The first call that no exploration does and that ended a run; NULL: none. *place: where. */
 const char *ft_native_refused(const ft_native *native, ft_native_place *place);
 /* What differed in the run that did not follow its prefix; NULL: none strayed. */

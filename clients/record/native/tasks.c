@@ -47,7 +47,7 @@ void ft_native_task(ft_native *n, uint32_t slot, const ft_x_task *task)
     memcpy(s->avoid, task->avoid, sizeof s->avoid);
     s->n_threads = s->all_threads = (uint32_t)n->threads.len;
     memcpy(s->threads, n->threads.data, n->threads.len * sizeof *s->threads);
-    s->n_steps = s->n_races = s->n_objects = 0;
+    s->n_steps = s->n_races = s->n_objects = s->n_watches = s->n_attempts = 0;
     s->is_complete = s->hangs = 0;
     s->status = 0;
     s->result = (ft_exploring_result){0};
@@ -93,6 +93,31 @@ static ft_x_operation translated(const names *by, const ft_x_operation *o)
     return made;
 }
 
+static bool is_poll(ft_x_kind kind)
+{
+    return kind == FT_X_AWAIT || kind == FT_X_READY || kind == FT_X_LINGER;
+}
+
+/* The explorer's watch of the same attempts. */
+static ft_x_operation watched(const names *by, const ft_x_operation *o)
+{
+    ft_x_attempt attempts[FT_EXPLORING_MOST_WATCHED];
+    const ft_exploring_slot *s = by->s;
+    ft_exploring_watch w = {0};
+    if (o->value >= 0 && o->value < FT_EXPLORING_WATCHES) w = s->watches[o->value];
+    if (w.n > FT_EXPLORING_MOST_WATCHED || w.first + w.n > FT_EXPLORING_ATTEMPTS) w.n = 0;
+    for (uint32_t i = 0; i < w.n; i++)
+        attempts[i] =
+            (ft_x_attempt){.operation = translated(by, &s->attempts[w.first + i].operation),
+                           .result = s->attempts[w.first + i].result};
+    return ft_x_watch(by->n->watches, (ft_x_kind)o->kind, attempts, w.n);
+}
+
+static ft_x_operation translated_any(const names *by, const ft_x_operation *o)
+{
+    return is_poll((ft_x_kind)o->kind) ? watched(by, o) : translated(by, o);
+}
+
 ft_x_operation ft_native_operation(ft_native *n, const ft_exploring_slot *s,
                                    const ft_x_operation *o)
 {
@@ -110,10 +135,26 @@ static uint64_t translated_bits(const names *by, uint64_t bits)
     return made;
 }
 
+/* Places at which threads lingered: each once. */
+static void note_lingering(ft_native *n, const ft_x_operation *o, uint64_t pc)
+{
+    if (o->kind != FT_X_LINGER) return;
+    for (size_t i = 0; i < n->lingering.len; i++)
+        if (n->lingering.data[i] == pc) return;
+    ft_vec_push(&n->lingering, pc);
+}
+
+static void take_pending(const names *by, uint32_t t, ft_x_run *run)
+{
+    run->pending[by->threads[t]] = translated_any(by, &by->s->pending[t]);
+    note_lingering(by->n, &by->s->pending[t], by->s->pending_pc[t]);
+}
+
 static void take_step(const names *by, const ft_exploring_step *step, ft_x_run *run)
 {
     ft_x_action a = step->action;
-    a.operation = translated(by, &step->action.operation);
+    a.operation = translated_any(by, &step->action.operation);
+    note_lingering(by->n, &step->action.operation, step->pc);
     a.thread = (uint16_t)by->threads[a.thread % FT_X_THREADS];
     if (a.operation.kind == FT_X_SIGNAL && a.variant)
         a.variant = by->threads[(a.variant - 1) % FT_X_THREADS] + 1;
@@ -170,8 +211,7 @@ void ft_native_run(ft_native *n, uint32_t slot, ft_x_run *run)
     bool served = number_threads(&by);
     take_objects(&by, run);
     for (uint32_t i = 0; i < s->n_steps && served; i++) take_step(&by, &steps[i], run);
-    for (uint32_t t = 0; t < s->all_threads && served; t++)
-        run->pending[by.threads[t]] = translated(&by, &s->pending[t]);
+    for (uint32_t t = 0; t < s->all_threads && served; t++) take_pending(&by, t, run);
     run->end = s->end < FT_X_ENDS ? (ft_x_end)s->end : FT_X_STRAYED;
     bool hangs = s->hangs || n->slots[slot].hangs;
     if (!s->is_complete) complete(s, hangs, run);

@@ -35,7 +35,10 @@ enum {
     FT_EXPLORING_PATH = 256,
     FT_EXPLORING_TEXT = 256,
     FT_EXPLORING_OBJECTS = 4096, /* that one run may use */
-    FT_EXPLORING_RACES = 256     /* pairs of places that one run reports */
+    FT_EXPLORING_WATCHES = 4096, /* rounds of polling in one run, and their attempts */
+    FT_EXPLORING_ATTEMPTS = 16384,
+    FT_EXPLORING_MOST_WATCHED = 64, /* attempts of one round */
+    FT_EXPLORING_RACES = 256        /* pairs of places that one run reports */
 };
 
 /* Grades of making runs; what a run does is the same in each. Later ones are slower. */
@@ -59,6 +62,7 @@ typedef enum ft_exploring_grade {
     X(LOCK, "lock", "a lock was released by a thread that does not hold it, or the like")          \
     X(MEMORY, "memory", "memory was freed twice, or used after it was freed")                      \
     X(STUCK, "deadlock", "threads wait for each other for ever")                                   \
+    X(LIVE_LOCK, "live-lock", "threads poll for ever for what no thread changes")                  \
     X(HANG, "hang", "a thread goes on without end and without an action")
 typedef enum ft_exploring_failure {
 #define FT_ROW(symbol, name, doc) FT_EXPLORING_FAILED_##symbol,
@@ -87,6 +91,11 @@ typedef struct ft_exploring_object {
     ft_exploring_name name;
     ft_x_object initial; /* before the run's first step */
 } ft_exploring_object;
+
+/* What an AWAIT, READY or LINGER of the run watches: its `value` is the number of one of these. */
+typedef struct ft_exploring_watch {
+    uint32_t first, n; /* in the slot's attempts */
+} ft_exploring_watch;
 
 typedef struct ft_exploring_thread {
     uint32_t parent, number; /* the number-th child of that thread, from 1; of the first: 0, 0 */
@@ -151,6 +160,9 @@ typedef struct ft_exploring_slot {
     uint64_t pending_pc[FT_X_THREADS];
     char strayed[FT_EXPLORING_TEXT]; /* of STRAYED: what differed */
     char refused[FT_EXPLORING_TEXT]; /* a call that an exploration does not do; "": none */
+    uint32_t n_watches, n_attempts;
+    ft_exploring_watch watches[FT_EXPLORING_WATCHES];
+    ft_x_attempt attempts[FT_EXPLORING_ATTEMPTS]; /* objects by the run's numbers */
     ft_exploring_race races[FT_EXPLORING_RACES];
     ft_exploring_object objects[FT_EXPLORING_OBJECTS];
 } ft_exploring_slot;

@@ -4,6 +4,7 @@
  * that has the baton. The middle one is for that thread too, when the record does not fit or a read
  * may belong to a copy. The long one enters the runtime like every other hook. */
 #include "accesses/accesses.h"
+#include "exploring/exploring.h"
 #include "libc/contract.h"
 #include "log/hot.h"
 #include "log/log.h"
@@ -187,6 +188,10 @@ static void log_read(ft_rt_thread *self, const void *address, uint64_t size, con
 static __attribute__((noinline)) void long_read(const void *address, uint64_t size, const void *pc)
 {
     touch_range(address, size);
+    if (FT_RT_UNLIKELY(ft_rt_exploring)) {
+        if (ft_rt_x_self) ft_rt_x_read(pc);
+        return;
+    }
     count_ignored();
     ft_rt_about_access(FT_EVENT_READ, pc, address, size);
     ft_rt_thread *self = ft_rt_enter_holding();
@@ -230,6 +235,10 @@ static void begin_write(ft_rt_thread *self, uintptr_t address, uint64_t size, co
 static __attribute__((noinline)) void long_write(void *address, uint64_t size, const void *pc)
 {
     if (FT_RT_UNLIKELY(size >= VAST)) touch_range(address, size);
+    if (FT_RT_UNLIKELY(ft_rt_exploring)) {
+        if (ft_rt_x_self) ft_rt_x_wrote((uintptr_t)address);
+        return;
+    }
     count_ignored();
     ft_rt_about_access(FT_EVENT_WRITE, pc, address, size);
     ft_rt_thread *self = ft_rt_enter();
@@ -466,6 +475,10 @@ void ft_rt_read_outgoing(const void *memory, size_t size, const void *pc)
 void ft_rt_read(const void *address, uint64_t size, const void *pc)
 {
     touch_range(address, size);
+    if (FT_RT_UNLIKELY(ft_rt_exploring)) {
+        if (ft_rt_x_self) ft_rt_x_read(pc);
+        return;
+    }
     count_ignored();
     ft_rt_about_access(FT_EVENT_READ, pc, address, size);
     ft_rt_thread *self = ft_rt_enter();

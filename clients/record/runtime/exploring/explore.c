@@ -61,6 +61,11 @@ static ft_rt_x_thread *follow(const ft_x_pick *pick)
         ft_rt_x.choice = choices[i];
         return t;
     }
+    ft_x_action a = {.operation = t->pending, .variant = pick->variant};
+    if (!n && ft_x_is_late(&a)) {
+        ft_rt_x.choice = (ft_x_choice){.variant = pick->variant};
+        return t;
+    }
     stray("a thread of the prefix cannot go on");
     return NULL;
 }
@@ -86,12 +91,26 @@ static ft_rt_x_thread *by_itself(ft_rt_x_thread *self)
     return NULL;
 }
 
+/* Where no thread can do anything else: one that may go on late. */
+static ft_rt_x_thread *late(ft_rt_x_thread *self)
+{
+    for (uint32_t i = 0; i < FT_X_THREADS; i++) {
+        ft_rt_x_thread *t = &ft_rt_x.threads[(self->number + i) % FT_X_THREADS];
+        ft_x_action a = {.operation = t->pending, .variant = 1};
+        if (!t->exists || t->ended || !ft_x_is_late(&a)) continue;
+        ft_rt_x.choice = (ft_x_choice){.variant = 1};
+        return t;
+    }
+    return NULL;
+}
+
 ft_rt_x_thread *ft_rt_x_pick(ft_rt_x_thread *self)
 {
     uint32_t n = ft_rt_x.slot->n_steps;
     ft_rt_x_thread *next = NULL;
     if (n == ft_rt_x_header->options.max_steps) ft_rt_x_end_run(FT_X_CUT);
     next = n < ft_rt_x.slot->n_prefix ? follow(&ft_rt_x.prefix[n]) : by_itself(self);
+    if (!next) next = late(self);
     if (!next) ft_rt_x_end_run(has_ended() ? FT_X_DONE : FT_X_STUCK);
     ft_rt_x.running = next;
     ft_rt_x.slot->running = next->number;
@@ -115,6 +134,7 @@ static ft_x_choice carry_out(ft_rt_x_thread *self)
                      .thread = (uint16_t)self->number,
                      .variant = choice.variant,
                      .outcome = choice.outcome};
+    ft_rt_x_attempts(&a.operation);
     ft_x_apply(&ft_rt_x.state, &a);
     if (ft_rt_x.begun) log_step(&a, self->pc);
     self->steps += ft_rt_x.begun;
@@ -137,7 +157,7 @@ static bool is_plain(ft_rt_x_thread *self)
     return true;
 }
 
-ft_x_choice ft_rt_explore(const ft_x_operation *operation, const void *pc)
+ft_x_choice ft_rt_x_announce(const ft_x_operation *operation, const void *pc)
 {
     ft_rt_x_thread *self = ft_rt_x_self;
     FT_REQUIRE(self && operation->kind != FT_X_NONE);
@@ -154,4 +174,19 @@ ft_x_choice ft_rt_explore(const ft_x_operation *operation, const void *pc)
     }
     assert(ft_rt_x.running == self);
     return carry_out(self);
+}
+
+/* Its frame has the registers of the caller, so that polls.c can compare them. */
+ft_x_choice ft_rt_explore(const ft_x_operation *operation, const void *pc)
+{
+    ft_x_operation poll;
+    __builtin_unwind_init();
+    const uint64_t *frame = (const uint64_t *)__builtin_dwarf_cfa() - FT_RT_X_SAVED;
+    if (ft_rt_x_polls(operation, pc, frame, &poll)) {
+        ft_x_choice choice = ft_rt_x_announce(&poll, pc);
+        ft_rt_x_polled(&choice);
+    }
+    ft_x_choice choice = ft_rt_x_announce(operation, pc);
+    ft_rt_x_attempted(operation, pc, &choice);
+    return choice;
 }

@@ -60,6 +60,10 @@ ft_x_choice ft_rt_explore(const ft_x_operation *operation, const void *pc);
 /* Ends the run because of a call that no exploration does; the text names it. */
 void ft_rt_x_refuse(const char *call, const void *pc) __attribute__((noreturn));
 
+/* ---- polls.c: of plain accesses of the calling thread, which is explored */
+void ft_rt_x_wrote(uintptr_t address);
+void ft_rt_x_read(const void *pc);
+
 /* ---- names.c */
 /* The number of the object at the address, in this run. One that is new begins with the content
  * `fresh` (a semaphore's count, an atomic's content; else 0). */

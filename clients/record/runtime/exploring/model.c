@@ -9,12 +9,3 @@
 #include "explore/action.c" // NOLINT(bugprone-suspicious-include)
 #define bit object_bit
 #include "explore/objects.c" // NOLINT(bugprone-suspicious-include)
-
-/* No thread polls yet: no operation here watches anything. */
-const ft_x_attempt *ft_x_watched(const ft_x_watches *w, const ft_x_operation *poll, size_t *n)
-{
-    (void)w;
-    (void)poll;
-    *n = 0;
-    return NULL;
-}

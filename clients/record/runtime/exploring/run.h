@@ -96,6 +96,20 @@ void ft_rt_x_end_run(ft_x_end end) __attribute__((noreturn));
 /* The thread that goes on now, with ft_rt_x.choice; ends the run if there is none. */
 ft_rt_x_thread *ft_rt_x_pick(ft_rt_x_thread *self);
 
+/* Announces the operation as it is: the thread is not looked at for polling. */
+ft_x_choice ft_rt_x_announce(const ft_x_operation *operation, const void *pc);
+
+/* ---- polls.c */
+/* Registers that a function saves at its frame's top, and the return address (x86-64). */
+enum { FT_RT_X_SAVED = 7 };
+/* Before an operation is announced; frame: where the caller's registers are saved. True: the thread
+ * polls and stands before *poll first; `polled` is told what came of that. */
+bool ft_rt_x_polls(const ft_x_operation *operation, const void *pc, const uint64_t *frame,
+                   ft_x_operation *poll);
+void ft_rt_x_polled(const ft_x_choice *choice);
+void ft_rt_x_attempts(const ft_x_operation *operation); /* right before it is carried out */
+void ft_rt_x_attempted(const ft_x_operation *operation, const void *pc, const ft_x_choice *choice);
+
 /* ---- names.c */
 ft_x_object *ft_rt_x_states(void); /* of all objects, by number */
 void ft_rt_x_names_begin(void);    /* at the first choice: what objects hold then is initial */

@@ -1,0 +1,205 @@
+/* Threads that poll: a thread that comes back to a place as it was, and did nothing in between but
+ * attempts that changed nothing, would do the same again (explore/watch.h). It stands before AWAIT
+ * then, and before LINGER where it does not come back as it was but had the same results for some
+ * rounds.
+ *
+ * As it was: its registers, the memory of its stack that is in use, its thread-local memory; and no
+ * write of instrumented code elsewhere. */
+#include <string.h>
+
+#include "exploring/run.h"
+#include "libc/contract.h"
+#include "libc/libc.h"
+
+enum { VISITS = 64, PLAIN_READS = 1000 };
+
+typedef struct visit {
+    const void *pc;
+    uint64_t state; /* a hash of the thread's */
+    ft_x_attempt attempt;
+} visit;
+
+/* Of each thread: what it did since it last changed anything. */
+static struct poller {
+    visit visits[VISITS];
+    uint32_t n;
+    uint64_t state; /* at its attempt at hand */
+    int64_t before; /* what the atomic held before that */
+    /* loops of plain reads alone */
+    uint32_t reads;   /* since its last action or write */
+    const void *pc;   /* a place to which it came back */
+    uint64_t was;     /* and its state there */
+    uint32_t late_at; /* steps of the run when it went on late for nothing; 0: it did not */
+} pollers[FT_X_THREADS];
+
+static struct poller *own(void)
+{
+    return &pollers[ft_rt_x_self->number];
+}
+
+/* ---- the state of a thread */
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return h ^ h >> 32;
+}
+
+/* From the frame of the runtime at which its caller's registers are saved up to the stack's end. */
+static uint64_t state_from(const uint64_t *from)
+{
+    const ft_rt_x_thread *self = ft_rt_x_self;
+    uintptr_t end = self->stack_end ? self->stack_end : self->pointer;
+    uint64_t a = 1, b = 2;
+    if ((uintptr_t)from > end || end - (uintptr_t)from > self->stack) return 0; /* not its stack */
+    size_t n = (end - (uintptr_t)from) / sizeof *from;
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        a = mix(a, from[i]);
+        b = mix(b, from[i + 1]);
+    }
+    return mix(a, b) | 1;
+}
+
+/* ---- rounds */
+
+static bool is_attempt(ft_x_kind kind)
+{
+    return ft_x_kind_class(kind) == FT_X_ATOMIC || kind == FT_X_TRY_LOCK || kind == FT_X_TRY_TAKE ||
+           kind == FT_X_TEST || kind == FT_X_TRY_RECEIVE || kind == FT_X_TRY_SEND;
+}
+
+static bool same_attempt(const ft_x_attempt *a, const ft_x_attempt *b)
+{
+    return a->result == b->result && a->operation.kind == b->operation.kind &&
+           a->operation.object == b->operation.object && a->operation.value == b->operation.value &&
+           a->operation.value2 == b->operation.value2;
+}
+
+/* How many rounds in a row, up to now, ended at this place with the results of the last one, which
+ * begins at *first. */
+static uint32_t equal_rounds(const struct poller *p, const void *pc, uint32_t *first)
+{
+    uint32_t rounds = 0, last = p->n;
+    while (last && p->visits[last - 1].pc != pc) last--;
+    if (!last) return 0;
+    *first = last - 1;
+    uint32_t length = p->n - *first;
+    for (uint32_t end = p->n; end >= length; end -= length, rounds++)
+        for (uint32_t i = 0; i < length; i++)
+            if (p->visits[end - length + i].pc != p->visits[*first + i].pc ||
+                !same_attempt(&p->visits[end - length + i].attempt, &p->visits[*first + i].attempt))
+                return rounds;
+    return rounds;
+}
+
+/* The operation that watches the attempts from the first one on, logged for the explorer. */
+static ft_x_operation watch(const struct poller *p, ft_x_kind kind, uint32_t first)
+{
+    ft_exploring_slot *s = ft_rt_x.slot;
+    uint32_t n = p->n - first;
+    if (s->n_watches == FT_EXPLORING_WATCHES || s->n_attempts + n > FT_EXPLORING_ATTEMPTS)
+        ft_rt_x_refuse("more rounds of polling than one run may have", p->visits[first].pc);
+    s->watches[s->n_watches] = (ft_exploring_watch){.first = s->n_attempts, .n = n};
+    for (uint32_t i = 0; i < n; i++) s->attempts[s->n_attempts++] = p->visits[first + i].attempt;
+    return (ft_x_operation){.kind = (uint16_t)kind, .value = s->n_watches++};
+}
+
+const ft_x_attempt *ft_x_watched(const ft_x_watches *w, const ft_x_operation *poll, size_t *n)
+{
+    const ft_exploring_slot *s = ft_rt_x.slot;
+    (void)w;
+    assert(poll->value >= 0 && poll->value < s->n_watches);
+    *n = s->watches[poll->value].n;
+    return &s->attempts[s->watches[poll->value].first];
+}
+
+static void forget(struct poller *p)
+{
+    p->n = p->reads = p->late_at = 0;
+}
+
+bool ft_rt_x_polls(const ft_x_operation *o, const void *pc, const uint64_t *frame,
+                   ft_x_operation *poll)
+{
+    struct poller *p = own();
+    uint32_t first = 0;
+    p->reads = 0;
+    if (!is_attempt((ft_x_kind)o->kind) || !ft_rt_x.begun) return forget(p), false;
+    p->state = state_from(frame);
+    for (uint32_t i = p->n; i-- > 0 && p->state;) {
+        if (p->visits[i].pc != pc || p->visits[i].state != p->state) continue;
+        *poll = watch(p, FT_X_AWAIT, i);
+        return true;
+    }
+    if (equal_rounds(p, pc, &first) < ft_rt_x_header->options.polls) return false;
+    *poll = watch(p, FT_X_LINGER, first);
+    return true;
+}
+
+void ft_rt_x_polled(const ft_x_choice *choice)
+{
+    if (!choice->variant) forget(own()); /* after a late one its round goes on */
+}
+
+void ft_rt_x_attempts(const ft_x_operation *o)
+{
+    if (ft_x_kind_class((ft_x_kind)o->kind) == FT_X_ATOMIC)
+        pollers[ft_rt_x.running->number].before = ft_rt_x_state(o->object)->value;
+}
+
+/* What the attempt found; false: it changed something. */
+static bool result_of(const struct poller *p, const ft_x_operation *o, const ft_x_choice *choice,
+                      int64_t *result)
+{
+    if (ft_x_kind_class((ft_x_kind)o->kind) == FT_X_ATOMIC) {
+        *result = p->before;
+        return ft_rt_x_state(o->object)->value == p->before;
+    }
+    *result = (int64_t)choice->outcome;
+    return o->kind == FT_X_TEST || !choice->outcome || choice->outcome == FT_X_WOULD_WAIT;
+}
+
+void ft_rt_x_attempted(const ft_x_operation *o, const void *pc, const ft_x_choice *choice)
+{
+    struct poller *p = own();
+    int64_t result;
+    if (!is_attempt((ft_x_kind)o->kind) || !ft_rt_x.begun) return;
+    if (!result_of(p, o, choice, &result)) return forget(p);
+    if (p->n == VISITS) memmove(p->visits, p->visits + 1, --p->n * sizeof *p->visits);
+    p->visits[p->n++] =
+        (visit){.pc = pc, .state = p->state, .attempt = {.operation = *o, .result = result}};
+}
+
+/* ---- plain accesses */
+
+void ft_rt_x_wrote(uintptr_t address)
+{
+    struct poller *p = own();
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    const ft_rt_x_thread *self = ft_rt_x_self;
+    uintptr_t end = self->stack_end ? self->stack_end : self->pointer;
+    if (address < here || address >= end || end - here > self->stack) forget(p);
+}
+
+/* A loop of plain reads has no action, so its thread lingers with nothing to watch. Where it went
+ * on late and came here again without any other step, it waits for ever. */
+static void spin(struct poller *p, const void *pc)
+{
+    bool in_vain = p->late_at == ft_rt_x.slot->n_steps;
+    p->n = 0;
+    ft_x_operation o = watch(p, in_vain ? FT_X_AWAIT : FT_X_LINGER, 0);
+    ft_rt_x_announce(&o, pc);
+    *p = (struct poller){.late_at = ft_rt_x.slot->n_steps};
+}
+
+void ft_rt_x_read(const void *pc)
+{
+    struct poller *p = own();
+    __builtin_unwind_init();
+    if (++p->reads < PLAIN_READS || !ft_rt_x.begun) return;
+    uint64_t state = state_from((const uint64_t *)__builtin_dwarf_cfa() - FT_RT_X_SAVED);
+    if (p->pc == pc && state && p->was == state) return spin(p, pc);
+    if (p->pc != pc && p->reads % PLAIN_READS) return; /* a place among them, for a while */
+    p->pc = pc;
+    p->was = state;
+}
