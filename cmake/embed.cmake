@@ -1,5 +1,5 @@
-# Turns schema/migrations/*.sql into one C array, so that the daemon needs no file beside it.
-file(GLOB migrations CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/schema/migrations/*.sql)
+# Turns schema/migrations/*.sqlite.sql into one C array, so that the daemon needs no file beside it.
+file(GLOB migrations CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/schema/migrations/*.sqlite.sql)
 list(SORT migrations)
 set(embedded ${CMAKE_BINARY_DIR}/generated/migrations.c)
 add_custom_command(

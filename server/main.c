@@ -1,7 +1,7 @@
 /* foretelld: opens store, dispatcher and HTTP interface, runs until told to stop.
  *
- * Imports: server/api, server/app, server/commands, server/setup, server/store, server/webhooks,
- * common/base. */
+ * Imports: server/api, server/app, server/commands, server/setup, server/store,
+ * server/store/sqlite, server/webhooks, common/base. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -21,8 +21,8 @@
 #include "setup/config.h"
 #include "setup/log.h"
 #include "setup/program.h"
-#include "store/backup.h"
 #include "store/check.h"
+#include "store/sqlite/backup.h"
 #include "webhooks/webhooks.h"
 
 static const char HEAD[] =

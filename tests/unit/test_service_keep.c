@@ -14,7 +14,7 @@
 #include <sqlite3.h>
 
 #include "service/steps.h"
-#include "store/backup.h"
+#include "store/sqlite/backup.h"
 
 static void find_program(char program[512])
 {

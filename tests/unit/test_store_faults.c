@@ -8,7 +8,7 @@
 
 #include <dirent.h>
 
-#include "store/backup.h"
+#include "store/sqlite/backup.h"
 #include "store_fault.h"
 
 /* Goes on after the fault as the dispatcher does: asks again. */

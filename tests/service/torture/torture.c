@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "store/backup.h"
+#include "store/sqlite/backup.h"
 
 static void give_up(const char *what)
 {

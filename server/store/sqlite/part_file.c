@@ -1,4 +1,4 @@
-#include "store/part_file.h"
+#include "store/sqlite/part_file.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,4 +1,4 @@
-#include "store/backup.h"
+#include "store/sqlite/backup.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "store/check.h"
 #include "store/internal.h"
-#include "store/part_file.h"
+#include "store/sqlite/part_file.h"
 
 static ft_status open_reading(const char *path, ft_sql *sql, ft_error *err)
 {
