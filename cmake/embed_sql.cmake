@@ -1,6 +1,6 @@
-# INPUTS (list of .sql files, in order) -> OUTPUT: const char *const ft_migrations[], NULL-ended.
+# INPUTS (list of .sql files, in order) -> OUTPUT: const char *const SYMBOL[], NULL-ended.
 set(text "/* Generated from schema/migrations. */\n")
-set(declaration "extern const char *const ft_migrations[];\nconst char *const ft_migrations[] = {\n")
+set(declaration "extern const char *const ${SYMBOL}[];\nconst char *const ${SYMBOL}[] = {\n")
 string(APPEND text "${declaration}")
 foreach(input ${INPUTS})
   file(READ ${input} sql HEX)

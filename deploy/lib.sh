@@ -1,7 +1,7 @@
 # Shared by deploy/quickstart and tests/run: packages and builds. Sourced by bash, in the
 # repository's root.
 
-build_packages=(gcc libc6-dev cmake ninja-build pkg-config libuv1-dev libz3-dev libsqlite3-dev
+build_packages=(gcc libc6-dev cmake ninja-build pkg-config libuv1-dev libz3-dev libsqlite3-dev libpq-dev
     libjansson-dev libcurl4-openssl-dev libzstd-dev zlib1g-dev liblzma-dev libdw-dev libelf-dev libcmocka-dev
     libseccomp-dev llvm-14-dev clang)
 

@@ -156,6 +156,10 @@ static ft_status check(const ft_config *config, ft_error *err)
                             config->sandbox);
     if (!*config->state)
         return ft_error_set(err, FT_USAGE, "state is not set: it names the folder of the database");
+    if (*config->store && !ft_store_is_address(config->store))
+        return ft_error_set(err, FT_USAGE,
+                            "store: the address must begin with postgresql://; leave it empty for "
+                            "SQLite in the folder of state");
     if (!*config->listen && !*config->socket)
         return ft_error_set(err, FT_USAGE, "neither listen nor socket is set: set at least one");
     return *config->listen ? ft_config_listen(config, address, &port, err) : FT_OK;
@@ -321,11 +325,20 @@ static ft_status write_port(const char *path, int port, ft_error *err)
     return good ? FT_OK : FT_IO;
 }
 
+/* The store makes its own; on PostgreSQL it is for what uploads leave there for a while. */
+static ft_status make_state(const ft_config *config, ft_error *err)
+{
+    if (!*config->store || mkdir(config->state, 0700) == 0 || errno == EEXIST) return FT_OK;
+    return ft_error_set(err, FT_IO, "state: cannot create %s: %s", config->state, strerror(errno));
+}
+
 static ft_status start(daemon_state *d, const ft_config *config, ft_error *err)
 {
     d->app.loop = &d->loop;
     d->app.config = config;
-    ft_status status = ft_store_open(&d->loop, config->state, &d->app.store, err);
+    ft_status status = make_state(config, err);
+    if (status == FT_OK)
+        status = ft_store_open(&d->loop, ft_config_place(config), &d->app.store, err);
     if (status == FT_OK && ft_store_was_unclean(d->app.store))
         ft_log(FT_LOG_WARN, "the last run did not end cleanly; the jobs in progress were checked",
                "%s", "");
@@ -338,7 +351,7 @@ static ft_status start(daemon_state *d, const ft_config *config, ft_error *err)
     if (status != FT_OK) return status;
     ft_log(FT_LOG_INFO, "ready", "version=%s listen=%s port=%d socket=%s state=%s", FT_VERSION,
            config->listen, ft_api_port(d->api), *config->socket ? config->socket : "-",
-           config->state);
+           ft_config_place(config));
     return FT_OK;
 }
 
@@ -368,7 +381,7 @@ static int check_database(const ft_config *config)
 {
     ft_error err = FT_ERROR_INIT;
     ft_strbuf file = {0};
-    ft_strbuf_printf(&file, "%s/foretell.db", config->state);
+    ft_strbuf_printf(&file, *config->store ? "%s" : "%s/foretell.db", ft_config_place(config));
     ft_status status = ft_store_check_file(file.text, &err);
     if (status == FT_OK)
         printf("foretelld: %s is sound\n", file.text);
@@ -388,6 +401,9 @@ static int backup(int count, char **arguments)
     bool writes = status == FT_OK && !call.help;
     if (writes && !call.word)
         status = ft_error_set(&err, FT_USAGE, "backup needs a file to write; see foretelld --help");
+    if (writes && status == FT_OK && *call.config.store)
+        status = ft_error_set(&err, FT_USAGE,
+                              "backup is for SQLite: use pg_dump for the database of store");
     bool usage = status != FT_OK;
     if (writes && !usage) status = ft_backup_write(call.config.state, call.word, &err);
     if (status != FT_OK) fprintf(stderr, "foretelld: %s\n", err.message);

@@ -137,7 +137,7 @@ static void read_if_changed(ft_access_table *table)
     uint64_t mark = ft_token_mark(table->mark);
     if (mark == table->seen) return;
     table->seen = mark;
-    if (ft_token_list(table->api->app->config->state, &tokens, &err) == FT_OK)
+    if (ft_token_list(ft_config_place(table->api->app->config), &tokens, &err) == FT_OK)
         use_tokens(table, tokens);
     else
         ft_log(FT_LOG_ERROR, "access tokens cannot be read", "reason=\"%s\"", err.message);
@@ -160,7 +160,7 @@ ft_status ft_access_open(ft_api *api, bool is_public, ft_access_table **table, f
     size_t i, valid = 0;
     int mark = ft_token_mark_open(api->app->config->state);
     uint64_t seen = ft_token_mark(mark);
-    ft_status status = ft_token_list(api->app->config->state, &tokens, err);
+    ft_status status = ft_token_list(ft_config_place(api->app->config), &tokens, err);
     if (status != FT_OK) {
         if (mark >= 0) close(mark);
         return status;

@@ -66,7 +66,7 @@ static ft_status run_set(const command *c, const ft_verb_call *call, ft_error *e
 {
     if (!call->word)
         return ft_error_set(err, FT_USAGE, "limit set needs a project; see foretelld limit --help");
-    return ft_limits_set(call->config.state, call->word, c->given, c->values, err);
+    return ft_limits_set(ft_config_place(&call->config), call->word, c->given, c->values, err);
 }
 
 static void print_project(const char *name, json_t *limits)
@@ -84,7 +84,7 @@ static ft_status run_list(const ft_verb_call *call, ft_error *err)
     json_t *list, *limits;
     const char *name;
     ft_status status = ft_verb_needs_database(call, err);
-    if (status == FT_OK) status = ft_limits_list(call->config.state, &list, err);
+    if (status == FT_OK) status = ft_limits_list(ft_config_place(&call->config), &list, err);
     if (status != FT_OK) return status;
     if (call->json) {
         json_dumpf(list, stdout, JSON_COMPACT);

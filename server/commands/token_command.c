@@ -90,7 +90,7 @@ static ft_status create_token(const ft_token_options *options, const ft_verb_cal
     char token[FT_TOKEN_LENGTH + 1];
     if (!*options->name || strlen(options->name) > 128 || !is_printable(options->name))
         return ft_error_set(err, FT_USAGE, "--name: use 1 to 128 bytes without control characters");
-    ft_status status = ft_token_create(call->config.state, options, token, err);
+    ft_status status = ft_token_create(ft_config_place(&call->config), options, token, err);
     if (status != FT_OK) return status;
     printf("%s\n", token);
     fprintf(stderr, "foretelld: this token is shown once; its id is %.*s\n", FT_TOKEN_ID,
@@ -124,7 +124,7 @@ static ft_status list_tokens(const ft_token_options *options, const ft_verb_call
     json_t *tokens, *token;
     size_t i;
     ft_status status = ft_verb_needs_database(call, err);
-    if (status == FT_OK) status = ft_token_list(call->config.state, &tokens, err);
+    if (status == FT_OK) status = ft_token_list(ft_config_place(&call->config), &tokens, err);
     if (status != FT_OK) return status;
     json_array_foreach(json_object_get(tokens, "tokens"), i, token)
     {
@@ -147,7 +147,8 @@ static ft_status revoke_token(const ft_token_options *options, const ft_verb_cal
         return ft_error_set(err, FT_USAGE,
                             "revoke needs the id of a token; foretelld token list shows them");
     ft_status status = ft_verb_needs_database(call, err);
-    return status == FT_OK ? ft_token_revoke(call->config.state, call->word, err) : status;
+    return status == FT_OK ? ft_token_revoke(ft_config_place(&call->config), call->word, err)
+                           : status;
 }
 
 static const struct {

@@ -73,8 +73,9 @@ ft_status ft_verb_parse(ft_verb_call *call, int count, char **arguments, ft_erro
 ft_status ft_verb_needs_database(const ft_verb_call *call, ft_error *err)
 {
     ft_strbuf file = {0};
-    ft_strbuf_printf(&file, "%s/foretell.db", call->config.state);
     ft_status status = FT_OK;
+    if (*call->config.store) return FT_OK;
+    ft_strbuf_printf(&file, "%s/foretell.db", call->config.state);
     if (access(file.text, F_OK) != 0)
         status = ft_error_set(err, FT_NOT_FOUND, "there is no database %s: %s", file.text,
                               strerror(errno));
@@ -100,8 +101,9 @@ int ft_verb_command_main(const ft_verb_command *command, void *own, int count, c
     if (count > 1) status = parse(command, own, &call, count - 1, arguments + 1, &err);
     if (status == FT_OK && call.help)
         command->print_help();
-    else if (status == FT_OK && (status = check_owner(call.config.state, &err)) == FT_OK)
-        status = command->run(own, &call, &err);
+    else if (status == FT_OK && !*call.config.store)
+        status = check_owner(call.config.state, &err);
+    if (status == FT_OK && !call.help) status = command->run(own, &call, &err);
     if (status != FT_OK) fprintf(stderr, "foretelld: %s\n", err.message);
     ft_config_release(&call.config);
     if (status == FT_OK) return fflush(stdout) == 0 ? 0 : EXIT_NO_STATE;

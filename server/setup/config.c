@@ -116,6 +116,11 @@ void ft_config_release(ft_config *config)
     }
 }
 
+const char *ft_config_place(const ft_config *config)
+{
+    return *config->store ? config->store : config->state;
+}
+
 /* ---- File ------------------------------------------------------------------------------------ */
 
 static char *trim(char *text)

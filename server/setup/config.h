@@ -24,6 +24,10 @@
       "Unix socket to serve as well; empty: no socket")                                            \
     X(STATE, "state", TEXT, state, "foretell-state", "DIR", 0, 0,                                  \
       "folder of the database; created if it does not exist")                                      \
+    X(STORE, "store", TEXT, store, "", "ADDRESS", 0, 0,                                            \
+      "PostgreSQL database that nodes share, postgresql://USER@HOST/DATABASE; its password is "    \
+      "never in the address but in a password or service file; empty: SQLite in the folder of "    \
+      "state")                                                                                     \
     X(WORKERS, "workers", NUMBER, workers, "0", "N", 0, 256,                                       \
       "worker processes for planning and solving; 0: one per core")                                \
     X(WORKER, "worker", TEXT, worker, "", "PATH", 0, 0,                                            \
@@ -134,6 +138,9 @@ ft_status ft_config_set(ft_config *config, const char *name, const char *value,
 
 /* Reads "name = value" lines; '#' starts a comment. FT_USAGE with the line; FT_IO. */
 ft_status ft_config_read(ft_config *config, const char *path, ft_error *err) FT_MUST_CHECK;
+
+/* Where the store is: `store`, or the folder of `state`. */
+const char *ft_config_place(const ft_config *config);
 
 /* The text of config/foretelld.conf: every option, its default, its explanation. */
 void ft_config_print_file(ft_strbuf *out);

@@ -11,7 +11,7 @@
 /* The model as planned; new text. */
 static ft_status planned_model(ft_sql *sql, const char *job, char **model, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     ft_status status =
         ft_sql_start(sql, &statement, err, "SELECT model FROM jobs WHERE id = ?1", "t", job);
@@ -47,14 +47,14 @@ static ft_status add_death(ft_sql *sql, const ft_request *request, int64_t attem
         sql, NULL, err,
         "INSERT INTO deaths (job, task, attempt, at, worker, pid, death, message, log) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        "tiiiiittt", (const char *)request->job, request->blame.task, attempt, ft_store_now(),
+        "tiiiiittt", (const char *)request->job, request->blame.task, attempt, ft_sql_now(sql),
         (int64_t)json_integer_value(json_object_get(e, "worker")),
         (int64_t)json_integer_value(json_object_get(e, "pid")),
         json_string_value(json_object_get(e, "death")), (const char *)request->other,
         json_string_value(json_object_get(e, "log")));
 }
 
-static json_t *death_of(sqlite3_stmt *s, bool with_task)
+static json_t *death_of(ft_statement *s, bool with_task)
 {
     json_t *worker = ft_sql_null(s, 3) ? json_null() : json_integer(ft_sql_int(s, 3));
     json_t *pid = ft_sql_null(s, 4) ? json_null() : json_integer(ft_sql_int(s, 4));
@@ -69,7 +69,7 @@ static json_t *death_of(sqlite3_stmt *s, bool with_task)
 ft_status ft_store_deaths(ft_sql *sql, const char *job, int64_t task, json_t **deaths,
                           ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     *deaths = json_array();
     ft_status status =
@@ -121,11 +121,11 @@ static ft_status poison(ft_sql *sql, ft_request *request, ft_error *err)
 }
 
 /* Doubled with each death on the task, so that what a worker died of has time to pass. */
-static int64_t due_after(const ft_request *request, int64_t attempts)
+static int64_t due_after(ft_sql *sql, const ft_request *request, int64_t attempts)
 {
     int64_t doublings = attempts - 1 < 16 ? attempts - 1 : 16;
     int64_t wait = (int64_t)request->blame.retry_ms << doublings;
-    return ft_store_now() + (wait < FT_STORE_RETRY_MOST ? wait : FT_STORE_RETRY_MOST);
+    return ft_sql_now(sql) + (wait < FT_STORE_RETRY_MOST ? wait : FT_STORE_RETRY_MOST);
 }
 
 /* *attempts: of the blamed task with this death; 0 when this lease does not hold it any more. */
@@ -141,7 +141,7 @@ static ft_status add_attempt(ft_sql *sql, const ft_request *request, int64_t *at
     if (status != FT_OK || !held) return status;
     *attempts = before + 1;
     status = ft_sql_run(sql, NULL, err, "UPDATE tasks SET attempts = ?3, due = ?2 WHERE id = ?1",
-                        "iii", request->blame.task, due_after(request, *attempts), *attempts);
+                        "iii", request->blame.task, due_after(sql, request, *attempts), *attempts);
     return status == FT_OK ? add_death(sql, request, *attempts, err) : status;
 }
 
@@ -218,7 +218,7 @@ static ft_status give_up_one(ft_sql *sql, const ft_request *request, giving *g, 
 /* Those in flight, and some of those that nobody had yet. */
 static ft_status give_up_some(ft_sql *sql, const ft_request *request, giving *g, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     ft_status status = ft_sql_start(sql, &statement, err,
                                     "SELECT id FROM tasks WHERE id " FT_JOB_TASKS
@@ -246,7 +246,7 @@ static ft_status close_tasks(ft_sql *sql, const ft_request *request, const givin
     return ft_sql_run(sql, NULL, err,
                       "UPDATE jobs SET next = ?2, ready = last - ?2 + 1, open = last - ?2 + 1, "
                       "dropped = 0, updated = ?3, revision = revision + 1 WHERE id = ?1",
-                      "tii", job, g->job.next, ft_store_now());
+                      "tii", job, g->job.next, ft_sql_now(sql));
 }
 
 static ft_status end_job(ft_sql *sql, ft_request *request, ft_job_state state, ft_error *err)

@@ -83,17 +83,18 @@ bool ft_token_split(const char *token, char id[FT_TOKEN_ID + 1], char hash[65])
 
 /* ---- Reading tokens -------------------------------------------------------------------------- */
 
-static json_t *time_or_null(sqlite3_stmt *statement, int column)
+static json_t *time_or_null(ft_statement *statement, int column)
 {
     if (ft_sql_null(statement, column)) return json_null();
     return ft_store_time(ft_sql_int(statement, column));
 }
 
-static json_t *token_row(sqlite3_stmt *statement)
+static json_t *token_row(ft_statement *statement)
 {
     bool all = ft_sql_null(statement, 4);
-    bool over = !ft_sql_null(statement, 8) ||
-                (!ft_sql_null(statement, 7) && ft_sql_int(statement, 7) <= ft_store_now());
+    bool over =
+        !ft_sql_null(statement, 8) ||
+        (!ft_sql_null(statement, 7) && ft_sql_int(statement, 7) <= ft_sql_now(statement->sql));
     return json_pack("{s:s, s:s, s:s, s:s, s:s?, s:I, s:I, s:o, s:o, s:o, s:b}", "token",
                      ft_sql_text(statement, 0), "hash", ft_sql_text(statement, 1), "name",
                      ft_sql_text(statement, 2), "scopes", ft_sql_text(statement, 3), "projects",
@@ -106,7 +107,7 @@ static json_t *token_row(sqlite3_stmt *statement)
 
 ft_status ft_store_read_tokens(ft_sql *sql, json_t **result, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     json_t *tokens = json_array();
     ft_status status = ft_sql_start(sql, &statement, err,
@@ -181,7 +182,7 @@ static ft_status check_bytes(ft_sql *sql, const ft_request *request, ft_error *e
 {
     int64_t stored = 0;
     ft_status status = ft_sql_number(sql, &stored, NULL, err,
-                                     "SELECT ifnull(sum(stored_bytes), 0) FROM trace_projects "
+                                     "SELECT coalesce(sum(stored_bytes), 0) FROM trace_projects "
                                      "JOIN traces ON hash = trace WHERE project = ?1",
                                      "t", (const char *)request->other);
     if (status != FT_OK || stored <= request->task) return status;
@@ -198,7 +199,9 @@ static ft_status run_trace_share(ft_sql *sql, ft_request *request, ft_error *err
                                   "INSERT INTO trace_projects (trace, project) VALUES (?1, ?2) "
                                   "ON CONFLICT DO NOTHING",
                                   "tt", (const char *)request->job, (const char *)request->other);
-    if (status == FT_OK && added && request->task > 0) status = check_bytes(sql, request, err);
+    bool limited = status == FT_OK && added && request->task > 0;
+    if (limited) status = ft_sql_lock(sql, "bytes", request->other, err);
+    if (limited && status == FT_OK) status = check_bytes(sql, request, err);
     if (status == FT_OK) request->result = json_pack("{s:b}", "created", added != 0);
     return status;
 }
@@ -225,7 +228,7 @@ static ft_status run_audit_add(ft_sql *sql, ft_request *request, ft_error *err)
         ft_sql_run(sql, NULL, err,
                    "INSERT INTO audit (at, token, peer, action, outcome) "
                    "VALUES (?1, ?2, ?3, ?4, ?5)",
-                   "itttt", ft_store_now(), json_string_value(json_object_get(entry, "token")),
+                   "itttt", ft_sql_now(sql), json_string_value(json_object_get(entry, "token")),
                    json_string_value(json_object_get(entry, "peer")),
                    json_string_value(json_object_get(entry, "action")),
                    json_string_value(json_object_get(entry, "outcome")));
@@ -245,7 +248,7 @@ void ft_store_audit_add(ft_store *store, json_t *entry)
 
 static ft_status run_audit(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     int64_t before, last = 0;
     json_t *entries = json_array();

@@ -1,9 +1,5 @@
 #include "store/check.h"
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "store/entries.h"
 #include "store/store.h"
 
@@ -17,6 +13,10 @@
 #define WORK_OF_J                                                                                  \
     "next <= last OR EXISTS (SELECT 1 FROM tasks WHERE id " TASKS_OF_J                             \
     " AND state IN ('ready', 'leased'))"
+
+#define COVERED(candidates)                                                                        \
+    "SELECT count(*) FROM jobs j WHERE state = 'done' AND coalesce((" candidates "), 0) <> "       \
+    "(SELECT coalesce(sum(count), 0) FROM tallies WHERE job = j.id)"
 
 /* Counts the rows that break it. */
 typedef struct invariant {
@@ -50,24 +50,27 @@ static const invariant INVARIANTS[] = {
      "SELECT count(*) FROM jobs j WHERE finished IS NULL AND NOT (" WORK_OF_J ")"},
     {"jobs whose verdicts are not numbered 1, 2, ...",
      "SELECT count(*) FROM jobs j WHERE verdicts <> (SELECT count(*) FROM verdicts v "
-     "WHERE v.job = j.n) OR verdicts <> (SELECT ifnull(max(n), 0) FROM verdicts v "
+     "WHERE v.job = j.n) OR verdicts <> (SELECT coalesce(max(n), 0) FROM verdicts v "
      "WHERE v.job = j.n)"},
     {"tallies that differ from the sum of the verdicts",
      "SELECT count(*) FROM (SELECT job, \"check\", verdict, count, records FROM tallies EXCEPT "
      "SELECT j.id, \"check\", verdict, sum(count), count(*) FROM verdicts v JOIN jobs j "
-     "ON j.n = v.job GROUP BY 1, 2, 3)"},
+     "ON j.n = v.job GROUP BY 1, 2, 3) AS off"},
     {"verdicts that no tally counts",
      "SELECT count(*) FROM (SELECT j.id, \"check\", verdict FROM verdicts v JOIN jobs j "
-     "ON j.n = v.job EXCEPT SELECT job, \"check\", verdict FROM tallies)"},
+     "ON j.n = v.job EXCEPT SELECT job, \"check\", verdict FROM tallies) AS off"},
     {"jobs done whose verdicts do not cover every candidate",
-     "SELECT count(*) FROM jobs j WHERE state = 'done' AND "
-     "(SELECT ifnull(sum(value), 0) FROM json_each(j.plan, '$.candidates')) <> "
-     "(SELECT ifnull(sum(count), 0) FROM tallies WHERE job = j.id)"},
+     FT_DIALECTS(COVERED("SELECT sum(value) FROM json_each(j.plan, '$.candidates')"),
+                 COVERED("SELECT sum(value::bigint) FROM json_each_text(j.plan::json -> "
+                         "'candidates')"))},
     {"traces with missing rows",
      "SELECT count(*) FROM traces t WHERE stored_bytes <> "
-     "(SELECT ifnull(sum(length(data)), 0) FROM blob_chunks WHERE blob = t.blob) OR "
+     "(SELECT coalesce(sum(length(data)), 0) FROM blob_chunks WHERE blob = t.blob) OR "
      "(SELECT count(*) <> max(seq) + 1 FROM blob_chunks WHERE blob = t.blob)"},
 };
+
+#define OF_TALLY                                                                                   \
+    "FROM verdicts v WHERE v.job = j.n AND v.\"check\" = t.\"check\" AND v.verdict = t.verdict"
 
 /* The same of the jobs that have not ended, which is what a crash can have caught: their number
  * bounds what is read, not the size of the database. */
@@ -83,32 +86,13 @@ static const invariant IN_FLIGHT[] = {
      "SELECT count(*) FROM jobs j WHERE finished IS NULL AND NOT (" WORK_OF_J ")"},
     {"jobs whose verdicts are not numbered 1, 2, ...",
      "SELECT count(*) FROM jobs j WHERE finished IS NULL AND (verdicts <> (SELECT count(*) FROM "
-     "verdicts v WHERE v.job = j.n) OR verdicts <> (SELECT ifnull(max(n), 0) FROM verdicts v "
+     "verdicts v WHERE v.job = j.n) OR verdicts <> (SELECT coalesce(max(n), 0) FROM verdicts v "
      "WHERE v.job = j.n))"},
     {"tallies that differ from the sum of the verdicts",
      "SELECT count(*) FROM jobs j JOIN tallies t ON t.job = j.id WHERE j.finished IS NULL AND "
-     "(t.count, t.records) IS NOT (SELECT sum(count), count(*) FROM verdicts v "
-     "WHERE v.job = j.n AND v.\"check\" = t.\"check\" AND v.verdict = t.verdict)"},
+     "(t.count <> (SELECT coalesce(sum(count), 0) " OF_TALLY ") OR "
+     "t.records <> (SELECT count(*) " OF_TALLY "))"},
 };
-
-/* "ok" is the only row of a sound database. */
-static ft_status check_pages(ft_sql *sql, const char *file, ft_error *err)
-{
-    sqlite3_stmt *statement;
-    bool row;
-    ft_status status = ft_sql_start(sql, &statement, err, "PRAGMA integrity_check(1)", "");
-    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
-    if (status != FT_OK) return status;
-    if (!row || strcmp(ft_sql_text(statement, 0), "ok") != 0)
-        return ft_error_set(err, FT_IO, "%s is damaged: %.200s", file,
-                            row ? ft_sql_text(statement, 0) : "no answer");
-    status = ft_sql_start(sql, &statement, err, "PRAGMA foreign_key_check", "");
-    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
-    if (status == FT_OK && row)
-        return ft_error_set(err, FT_IO, "%s is damaged: a row of %.64s refers to a missing row",
-                            file, ft_sql_text(statement, 0));
-    return status;
-}
 
 static ft_status check_invariants(ft_sql *sql, const invariant *all, size_t n, const char *file,
                                   ft_error *err)
@@ -127,13 +111,12 @@ static ft_status check_invariants(ft_sql *sql, const invariant *all, size_t n, c
 static ft_status check_all(ft_sql *sql, const char *file, ft_error *err)
 {
     /* All of it as of one moment, also beside a daemon. */
-    ft_status status = ft_sql_script(sql, "BEGIN", err);
-    if (status == FT_OK) status = check_pages(sql, file, err);
+    ft_status status = ft_sql_begin_reading(sql, err);
+    if (status == FT_OK) status = sql->driver->check(sql, file, err);
     if (status == FT_OK)
         status =
             check_invariants(sql, INVARIANTS, sizeof INVARIANTS / sizeof *INVARIANTS, file, err);
-    ft_sql_reset(sql);
-    if (ft_sql_in_transaction(sql)) sqlite3_exec(sql->db, "COMMIT", NULL, NULL, NULL);
+    ft_sql_rollback(sql);
     return status;
 }
 
@@ -146,7 +129,7 @@ ft_status ft_store_check_version(ft_sql *sql, const char *file, ft_error *err)
 {
     int64_t version = 0;
     const int own = ft_store_schema_version();
-    ft_status status = ft_sql_number(sql, &version, NULL, err, "PRAGMA user_version", "");
+    ft_status status = ft_sql_version(sql, &version, err);
     if (status != FT_OK || version == own) return status;
     return ft_error_set(err, FT_UNSUPPORTED, "%s has schema version %lld; this program has %d: %s",
                         file, (long long)version, own,
@@ -157,15 +140,8 @@ ft_status ft_store_check_version(ft_sql *sql, const char *file, ft_error *err)
 
 ft_status ft_store_check_file(const char *file, ft_error *err)
 {
-    ft_sql sql = {.db = NULL};
-    ft_status status = FT_OK;
-    if (access(file, R_OK | W_OK) != 0)
-        return ft_error_set(err, FT_NOT_FOUND, "cannot use %s: %s", file, strerror(errno));
-    if (sqlite3_open_v2(file, &sql.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
-        SQLITE_OK)
-        status = ft_error_set(err, FT_IO, "cannot open %s: %s", file, sqlite3_errmsg(sql.db));
-    else
-        sqlite3_busy_timeout(sql.db, 5000);
+    ft_sql sql = {.driver = NULL};
+    ft_status status = ft_sql_open_existing(&sql, file, err);
     if (status == FT_OK) status = ft_store_check_version(&sql, file, err);
     if (status == FT_OK) status = check_all(&sql, file, err);
     ft_sql_close(&sql);

@@ -22,7 +22,7 @@ static void take_row(ft_entries *entries, int64_t first, const char *list)
 /* The row that has it, if one has. */
 static ft_status read_row(ft_sql *sql, ft_entries *entries, int64_t task, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     ft_status status = ft_sql_start(
         sql, &statement, err,
@@ -75,7 +75,9 @@ ft_status ft_entries_add(ft_sql *sql, int64_t job, int64_t first, ft_span values
     ft_strbuf_add(&list, values.at, values.length);
     ft_strbuf_puts(&list, "]");
     ft_status status =
-        ft_sql_run(sql, NULL, err, "INSERT OR REPLACE INTO entries (id, list) VALUES (?1, ?2)",
+        ft_sql_run(sql, NULL, err,
+                   "INSERT INTO entries (id, list) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET "
+                   "list = excluded.list",
                    "is", FT_TASK_ID(job, first + 1), (const char *)list.text, list.len);
     ft_strbuf_release(&list);
     return status;

@@ -8,12 +8,18 @@
 static ft_status check_version(ft_sql *sql, ft_error *err)
 {
     int64_t version = 0;
-    ft_status status = ft_sql_number(sql, &version, NULL, err, "PRAGMA user_version", "");
+    ft_status status = ft_sql_version(sql, &version, err);
     if (status == FT_OK && version != ft_store_schema_version())
         return ft_error_set(err, FT_UNSUPPORTED,
                             "the daemon that uses this folder has another version: restart it "
                             "with this version first");
     return status;
+}
+
+static ft_status open_address(const char *address, ft_store_folder *opened, ft_error *err)
+{
+    ft_status status = ft_sql_open(&opened->sql, address, err);
+    return status == FT_OK ? ft_sql_migrate(&opened->sql, err) : status;
 }
 
 /* Nobody changes the schema under a running daemon. */
@@ -22,6 +28,7 @@ ft_status ft_store_folder_open(const char *folder, ft_store_folder *opened, ft_e
     ft_error busy = FT_ERROR_INIT;
     ft_strbuf path = {0};
     opened->lock = -1;
+    if (ft_sql_is_address(folder)) return open_address(folder, opened, err);
     ft_status status = ft_store_lock_folder(folder, 0, &opened->lock, &busy);
     if (status != FT_OK && status != FT_CONFLICT)
         return ft_error_set(err, status, "%s", busy.message);
@@ -31,7 +38,7 @@ ft_status ft_store_folder_open(const char *folder, ft_store_folder *opened, ft_e
     status = ft_sql_open(&opened->sql, path.text, err);
     ft_strbuf_release(&path);
     if (status == FT_OK)
-        status = alone ? ft_store_migrate(&opened->sql, err) : check_version(&opened->sql, err);
+        status = alone ? ft_sql_migrate(&opened->sql, err) : check_version(&opened->sql, err);
     return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/contract.h"
 #include "store/entries.h"
+#include "store/migrations.h"
 #include "store/sql.h"
 #include "store/store.h"
 
@@ -46,11 +47,10 @@ ft_request *ft_store_request(ft_status (*run)(ft_sql *, ft_request *, ft_error *
                              ft_store_done done, void *data);
 void ft_store_send(ft_store *store, ft_request *request);
 
-int64_t ft_store_now(void); /* milliseconds since 1970 */
 /* RFC 3339 with milliseconds; new reference. */
 json_t *ft_store_time(int64_t milliseconds);
 /* Parses a column that holds JSON; new reference. FT_INTERNAL. */
-ft_status ft_store_parse(sqlite3_stmt *statement, int column, json_t **json,
+ft_status ft_store_parse(ft_statement *statement, int column, json_t **json,
                          ft_error *err) FT_MUST_CHECK;
 char *ft_store_dump(const json_t *json); /* compact; free with free() */
 /* A cursor's text to a number; NULL gives `first`. FT_USAGE. */
@@ -63,7 +63,6 @@ ft_status ft_store_random_hex(char *text, size_t digits, ft_error *err) FT_MUST_
  * it for so long), the schema of this program. */
 ft_status ft_store_lock_folder(const char *folder, unsigned patience_ms, int *lock,
                                ft_error *err) FT_MUST_CHECK;
-ft_status ft_store_migrate(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
 /* {"tokens": [...]} of ft_store_tokens; new reference also on failure. */
 ft_status ft_store_read_tokens(ft_sql *sql, json_t **result, ft_error *err) FT_MUST_CHECK;
 
@@ -77,14 +76,20 @@ ft_status ft_store_checks(ft_sql *sql, const char *job, const json_t *plan, json
 ft_status ft_store_snapshot(ft_sql *sql, const char *job, json_t **snapshot,
                             ft_error *err) FT_MUST_CHECK;
 /* CHANGE of store.h. */
+ft_status ft_store_read_change(ft_sql *sql, const char *job, bool applied, json_t **change,
+                               ft_error *err) FT_MUST_CHECK;
+/* Of something that other nodes are told of (node.h) if it was applied. */
 ft_status ft_store_change(ft_sql *sql, const char *job, bool applied, json_t **change,
                           ft_error *err) FT_MUST_CHECK;
+
+/* Tells them of the job, where there are any. */
+ft_status ft_store_tell(ft_sql *sql, const char *job, ft_error *err) FT_MUST_CHECK;
 
 /* In SQL: jobs.n of the job ?1, and the ids of its tasks (entries.h). */
 #define FT_JOB_N "(SELECT n FROM jobs WHERE id = ?1)"
 /* The order of a job's verdicts that does not depend on which of its tasks ended first: what the
  * plan decided, then the plan's subproblems, whose tasks are numbered as they are. */
-#define FT_PLAN_ORDER "ifnull(task, 0), n"
+#define FT_PLAN_ORDER "coalesce(task, 0), n"
 #define FT_JOB_TASKS  "BETWEEN " FT_JOB_N " << 28 AND (" FT_JOB_N " << 28) + " FT_TASK_NUMBERS
 
 /* A row of jobs as far as changes need it. FT_NOT_FOUND. */
@@ -116,6 +121,8 @@ ft_status ft_store_task_end(ft_sql *sql, int64_t task, uint64_t token, ft_task_s
 /* What is still leased under the token goes back: *returned. alone: leased in no batch any more. */
 ft_status ft_store_lease_end(ft_sql *sql, uint64_t token, bool alone, int64_t *returned,
                              ft_error *err) FT_MUST_CHECK;
+/* Gives back the leases of this node, which ends. */
+ft_status ft_store_leases_return(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
 /* No lease holds any of the job's tasks. */
 ft_status ft_store_leases_drop(ft_sql *sql, const char *job, ft_error *err) FT_MUST_CHECK;
 /* So many tasks less are open; the job is done with its last one. */

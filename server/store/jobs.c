@@ -5,13 +5,14 @@
 #include "base/memory.h"
 #include "store/access.h"
 #include "store/internal.h"
+#include "store/node.h"
 #include "wire/wire.h"
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 ft_status ft_store_job_row(ft_sql *sql, const char *job, ft_job_row *row, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool found;
     ft_status status = ft_sql_start(
         sql, &statement, err, "SELECT state, open, n, next, last, verdicts FROM jobs WHERE id = ?1",
@@ -41,8 +42,8 @@ ft_status ft_store_job_move(ft_sql *sql, const char *job, ft_job_state to, ft_er
     }
     status = ft_sql_run(sql, NULL, err,
                         "UPDATE jobs SET state = ?2, updated = ?3, revision = revision + 1, "
-                        "finished = CASE WHEN ?4 THEN ?3 END WHERE id = ?1",
-                        "ttii", job, ft_job_state_name(to), ft_store_now(),
+                        "finished = CASE WHEN ?4 <> 0 THEN ?3 END WHERE id = ?1",
+                        "ttii", job, ft_job_state_name(to), ft_sql_now(sql),
                         (int64_t)ft_job_state_final(to));
     if (status == FT_OK && ft_job_state_final(to)) status = ft_store_reviews_carry(sql, job, err);
     if (status == FT_OK && ft_job_state_final(to)) status = ft_store_webhooks_note(sql, job, err);
@@ -68,17 +69,18 @@ ft_status ft_store_recount(ft_sql *sql, ft_error *err)
     ft_status status = ft_sql_run(
         sql, NULL, err,
         "UPDATE jobs SET (ready, dropped) = (SELECT count(*) + jobs.last - jobs.next + 1, "
-        "ifnull(sum(dropped), 0) FROM tasks WHERE state = 'ready' AND id BETWEEN jobs.n << 28 AND "
+        "coalesce(sum(dropped), 0) FROM tasks WHERE state = 'ready' AND id BETWEEN jobs.n << 28 "
+        "AND "
         "(jobs.n << 28) + " FT_TASK_NUMBERS ") WHERE finished IS NULL",
         "");
     if (status != FT_OK) return status;
     return ft_sql_run(sql, NULL, err, "UPDATE jobs SET open = ready WHERE finished IS NULL", "");
 }
 
-ft_status ft_store_change(ft_sql *sql, const char *job, bool applied, json_t **change,
-                          ft_error *err)
+ft_status ft_store_read_change(ft_sql *sql, const char *job, bool applied, json_t **change,
+                               ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool found;
     ft_status status =
         ft_sql_start(sql, &statement, err,
@@ -93,26 +95,48 @@ ft_status ft_store_change(ft_sql *sql, const char *job, bool applied, json_t **c
     return FT_OK;
 }
 
+ft_status ft_store_change(ft_sql *sql, const char *job, bool applied, json_t **change,
+                          ft_error *err)
+{
+    json_t *read = NULL;
+    ft_status status = ft_store_read_change(sql, job, applied, &read, err);
+    if (status == FT_OK && applied) status = ft_node_tell(sql, read, err);
+    if (status == FT_OK)
+        *change = read;
+    else
+        json_decref(read);
+    return status;
+}
+
+ft_status ft_store_tell(ft_sql *sql, const char *job, ft_error *err)
+{
+    json_t *change = NULL;
+    if (!sql->driver->shared) return FT_OK;
+    ft_status status = ft_store_change(sql, job, true, &change, err);
+    json_decref(change);
+    return status;
+}
+
 /* ---- Snapshots ------------------------------------------------------------------------------- */
 
 #define SNAPSHOT_COLUMNS                                                                           \
     "id, name, state, trace, model, created, updated, finished, revision, tasks, open, error, n, " \
     "project, priority, dropped "
 
-static json_t *text_or_null(sqlite3_stmt *statement, int column)
+static json_t *text_or_null(ft_statement *statement, int column)
 {
     if (ft_sql_null(statement, column)) return json_null();
     return json_string(ft_sql_text(statement, column));
 }
 
-static json_t *time_or_null(sqlite3_stmt *statement, int column)
+static json_t *time_or_null(ft_statement *statement, int column)
 {
     if (ft_sql_null(statement, column)) return json_null();
     return ft_store_time(ft_sql_int(statement, column));
 }
 
 /* From a row of SNAPSHOT_COLUMNS. */
-static ft_status snapshot_row(sqlite3_stmt *statement, json_t **snapshot, ft_error *err)
+static ft_status snapshot_row(ft_statement *statement, json_t **snapshot, ft_error *err)
 {
     json_t *error = NULL;
     if (!ft_sql_null(statement, 11)) {
@@ -139,12 +163,12 @@ static ft_status snapshot_row(sqlite3_stmt *statement, json_t **snapshot, ft_err
 /* The columns that lists leave out. */
 static ft_status add_details(ft_sql *sql, const char *job, json_t *snapshot, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool found;
     json_t *spec = NULL, *plan = NULL, *checks = NULL, *deaths = NULL;
     ft_status status =
         ft_sql_start(sql, &statement, err,
-                     "SELECT spec, ifnull(plan, 'null') FROM jobs WHERE id = ?1", "t", job);
+                     "SELECT spec, coalesce(plan, 'null') FROM jobs WHERE id = ?1", "t", job);
     if (status == FT_OK) status = ft_sql_next(sql, statement, &found, err);
     if (status == FT_OK) status = ft_store_parse(statement, 0, &spec, err);
     if (status == FT_OK) status = ft_store_parse(statement, 1, &plan, err);
@@ -166,7 +190,7 @@ static ft_status add_details(ft_sql *sql, const char *job, json_t *snapshot, ft_
 
 ft_status ft_store_snapshot(ft_sql *sql, const char *job, json_t **snapshot, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool found;
     ft_status status = ft_sql_start(sql, &statement, err,
                                     "SELECT " SNAPSHOT_COLUMNS "FROM jobs WHERE id = ?1", "t", job);
@@ -192,7 +216,7 @@ void ft_store_job(ft_store *store, const char *job, ft_store_done done, void *da
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-static ft_status list_rows(ft_sql *sql, sqlite3_stmt *statement, uint32_t limit, json_t *jobs,
+static ft_status list_rows(ft_sql *sql, ft_statement *statement, uint32_t limit, json_t *jobs,
                            json_t **next, ft_error *err)
 {
     bool row;
@@ -213,7 +237,7 @@ static ft_status list_rows(ft_sql *sql, sqlite3_stmt *statement, uint32_t limit,
 }
 
 static ft_status start_jobs(ft_sql *sql, ft_request *request, int64_t before,
-                            sqlite3_stmt **statement, ft_error *err)
+                            ft_statement **statement, ft_error *err)
 {
     const json_t *f = request->json;
     return ft_sql_start(
@@ -223,17 +247,19 @@ static ft_status start_jobs(ft_sql *sql, ft_request *request, int64_t before,
         "AND (?4 IS NULL OR project = ?4) AND created >= ?5 "
         "AND (?6 IS NULL OR instr(?6, ',' || project || ',') > 0) "
         "AND (?7 IS NULL OR instr(lower(name), lower(?7)) > 0 OR instr(id, lower(?7)) > 0 "
-        "OR instr(trace, lower(?7)) = 1 OR instr(lower(project), lower(?7)) > 0) ORDER BY n DESC",
-        "itttitt", before, json_string_value(json_object_get(f, "state")),
+        "OR instr(trace, lower(?7)) = 1 OR instr(lower(project), lower(?7)) > 0) ORDER BY n DESC "
+        "LIMIT ?8",
+        "itttitti", before, json_string_value(json_object_get(f, "state")),
         json_string_value(json_object_get(f, "trace")),
         json_string_value(json_object_get(f, "project")),
         (int64_t)json_integer_value(json_object_get(f, "since")), (const char *)request->other,
-        json_string_value(json_object_get(f, "search")));
+        json_string_value(json_object_get(f, "search")),
+        request->limit > 0 ? (int64_t)request->limit + 1 : INT64_MAX);
 }
 
 static ft_status run_jobs(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     int64_t before;
     ft_job_state state;
     const char *named = json_string_value(json_object_get(request->json, "state"));
@@ -262,16 +288,19 @@ void ft_store_jobs(ft_store *store, ft_store_job_filter filter, ft_store_page pa
     ft_store_send(store, request);
 }
 
+#define NAMED(ids)                                                                                 \
+    "SELECT " SNAPSHOT_COLUMNS "FROM jobs WHERE id IN (" ids ") AND (?2 IS NULL OR "               \
+    "instr(?2, ',' || project || ',') > 0) ORDER BY n DESC"
+
 static ft_status run_jobs_named(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     char *ids = ft_store_dump(request->json);
     json_t *jobs = json_array(), *next = NULL;
     request->result = json_pack("{s:o}", "jobs", jobs);
     ft_status status = ft_sql_start(sql, &statement, err,
-                                    "SELECT " SNAPSHOT_COLUMNS "FROM jobs WHERE id IN "
-                                    "(SELECT value FROM json_each(?1)) AND (?2 IS NULL OR "
-                                    "instr(?2, ',' || project || ',') > 0) ORDER BY n DESC",
+                                    FT_DIALECTS(NAMED("SELECT value FROM json_each(?1)"),
+                                                NAMED("SELECT json_array_elements_text(?1::json)")),
                                     "tt", (const char *)ids, (const char *)request->other);
     if (status == FT_OK) status = list_rows(sql, statement, 0, jobs, &next, err);
     free(ids);
@@ -289,7 +318,7 @@ void ft_store_jobs_named(ft_store *store, const json_t *ids, const char *project
 
 static ft_status run_jobs_open(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     json_t *jobs = json_array();
     request->result = json_pack("{s:o}", "jobs", jobs);
@@ -336,7 +365,7 @@ static ft_status insert_job(ft_sql *sql, const char *id, const char *trace, cons
         "INSERT INTO jobs (id, trace, name, spec, state, tasks, open, ready, created, updated, "
         "project, priority) VALUES (?1, ?2, ?3, ?4, 'queued', 1, 1, 1, ?5, ?5, ?6, ?7)",
         "ttttiti", id, trace, json_string_value(json_object_get(spec, "name")), (const char *)text,
-        ft_store_now(), project, (int64_t)json_integer_value(json_object_get(spec, "priority")));
+        ft_sql_now(sql), project, (int64_t)json_integer_value(json_object_get(spec, "priority")));
     if (status == FT_OK)
         status = ft_sql_run(sql, NULL, err,
                             "INSERT INTO trace_projects (trace, project) VALUES (?1, ?2) "
@@ -351,7 +380,7 @@ static ft_status insert_job(ft_sql *sql, const char *id, const char *trace, cons
 /* The job that this key made before; NULL in request->result: none. */
 static ft_status find_key(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     char job[FT_STORE_JOB_ID + 1];
     ft_status status =
@@ -370,7 +399,7 @@ static ft_status find_key(ft_sql *sql, ft_request *request, ft_error *err)
 
 static ft_status add_key(ft_sql *sql, const ft_request *request, const char *job, ft_error *err)
 {
-    int64_t now = ft_store_now();
+    int64_t now = ft_sql_now(sql);
     ft_status status = ft_sql_run(sql, NULL, err, "DELETE FROM idempotency_keys WHERE created < ?1",
                                   "i", now - (int64_t)FT_STORE_KEY_DAYS * 86400000);
     if (status != FT_OK) return status;
@@ -382,15 +411,15 @@ static ft_status add_key(ft_sql *sql, const ft_request *request, const char *job
 }
 
 /* Its URL is nothing for those who read the job, nor for workers. */
-static ft_status insert_with_webhook(ft_sql *sql, const char *id, const char *trace, json_t *spec,
-                                     ft_error *err)
+static ft_status insert_with_webhook(ft_sql *sql, const char *id, const char *trace,
+                                     const json_t *spec, ft_error *err)
 {
-    json_t *url = json_incref(json_object_get(spec, "webhook"));
-    json_object_del(spec, "webhook");
-    ft_status status = insert_job(sql, id, trace, spec, err);
-    if (status == FT_OK && url)
-        status = ft_store_job_webhook(sql, id, project_of(spec), json_string_value(url), err);
-    json_decref(url);
+    const char *url = json_string_value(json_object_get(spec, "webhook"));
+    json_t *kept = json_copy((json_t *)(uintptr_t)spec);
+    json_object_del(kept, "webhook");
+    ft_status status = insert_job(sql, id, trace, kept, err);
+    if (status == FT_OK && url) status = ft_store_job_webhook(sql, id, project_of(kept), url, err);
+    json_decref(kept);
     return status;
 }
 
@@ -400,9 +429,11 @@ static ft_status check_room(ft_sql *sql, const ft_request *request, ft_error *er
     int64_t open = 0;
     const char *project = project_of(request->json);
     if (request->limit == 0) return FT_OK;
-    ft_status status = ft_sql_number(
-        sql, &open, NULL, err, "SELECT count(*) FROM jobs WHERE finished IS NULL AND project = ?1",
-        "t", project);
+    ft_status status = ft_sql_lock(sql, "jobs", project, err);
+    if (status == FT_OK)
+        status = ft_sql_number(sql, &open, NULL, err,
+                               "SELECT count(*) FROM jobs WHERE finished IS NULL AND project = ?1",
+                               "t", project);
     if (status != FT_OK || open < (int64_t)request->limit) return status;
     return ft_error_set(err, FT_BUDGET,
                         "project %s has %lld jobs that have not ended, its limit: "
@@ -432,7 +463,7 @@ static ft_status run_job_create(ft_sql *sql, ft_request *request, ft_error *err)
     if (status == FT_OK) status = insert_with_webhook(sql, id, trace, request->json, err);
     if (status == FT_OK && request->other) status = add_key(sql, request, id, err);
     if (status == FT_OK) status = ft_store_snapshot(sql, id, &request->result, err);
-    return status;
+    return status == FT_OK ? ft_store_tell(sql, id, err) : status;
 }
 
 void ft_store_job_create(ft_store *store, const json_t *spec, const ft_store_key *key,

@@ -50,7 +50,7 @@ static json_t *limits_of(json_t *projects, const char *project)
 
 static ft_status read_limits(ft_sql *sql, json_t *projects, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     ft_status status =
         ft_sql_start(sql, &statement, err,
@@ -69,11 +69,11 @@ static ft_status read_limits(ft_sql *sql, json_t *projects, ft_error *err)
 
 static ft_status read_usage(ft_sql *sql, json_t *projects, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     ft_status status =
         ft_sql_start(sql, &statement, err, "SELECT project, ms FROM project_usage WHERE day = ?1",
-                     "i", ft_store_now() / FT_STORE_DAY_MS);
+                     "i", ft_sql_now(sql) / FT_STORE_DAY_MS);
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
         json_object_set_new(limits_of(projects, ft_sql_text(statement, 0)), "used_ms",
                             json_integer(ft_sql_int(statement, 1)));
@@ -170,7 +170,7 @@ static ft_status run_room(ft_sql *sql, ft_request *request, ft_error *err)
     int64_t stored = 0;
     request->result = json_object();
     ft_status status = ft_sql_number(sql, &stored, NULL, err,
-                                     "SELECT ifnull(sum(stored_bytes), 0) FROM trace_projects "
+                                     "SELECT coalesce(sum(stored_bytes), 0) FROM trace_projects "
                                      "JOIN traces ON hash = trace WHERE project = ?1",
                                      "t", (const char *)request->job);
     if (status != FT_OK || stored < request->task) return status;
@@ -200,9 +200,9 @@ ft_status ft_limits_set(const char *folder, const char *project, const bool give
             "\"%.64s\" is not a project: use 1 to %d letters, digits, '.', '_', '-', '/'", project,
             FT_PROJECT_LENGTH);
     ft_status status = ft_store_folder_open(folder, &opened, err);
-    if (status == FT_OK) status = ft_sql_script(&opened.sql, "BEGIN IMMEDIATE", err);
+    if (status == FT_OK) status = ft_sql_begin(&opened.sql, err);
     if (status == FT_OK) status = set_all(&opened.sql, project, given, values, err);
-    if (status == FT_OK) status = ft_sql_script(&opened.sql, "COMMIT", err);
+    if (status == FT_OK) status = ft_sql_commit(&opened.sql, err);
     ft_store_folder_close(&opened);
     return status;
 }

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "store/internal.h"
 
-static ft_status add_record(sqlite3_stmt *statement, const char *job, json_t *records,
+static ft_status add_record(ft_statement *statement, const char *job, json_t *records,
                             ft_error *err)
 {
     json_t *record;
@@ -19,14 +19,14 @@ static ft_status add_record(sqlite3_stmt *statement, const char *job, json_t *re
 
 static ft_status run_news(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row, more = false;
     json_t *snapshot = NULL, *records = json_array();
     ft_status status = ft_store_snapshot(sql, request->job, &snapshot, err);
     if (status == FT_OK) {
         status = ft_sql_start(sql, &statement, err,
                               "SELECT record, n FROM verdicts WHERE job = " FT_JOB_N " AND n > ?2 "
-                              "AND (?3 OR verdict <> 'safe') ORDER BY n LIMIT ?4 + 1",
+                              "AND (?3 <> 0 OR verdict <> 'safe') ORDER BY n LIMIT ?4 + 1",
                               "tiii", (const char *)request->job, request->task,
                               (int64_t)request->safe, (int64_t)request->limit);
     }

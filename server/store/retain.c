@@ -81,7 +81,7 @@ static ft_status remove_job(ft_sql *sql, const char *job, removed *r, ft_error *
 }
 
 /* The texts of a statement of one column; a new reference, NULL on failure. */
-static ft_status collect(ft_sql *sql, sqlite3_stmt *statement, json_t **names, ft_error *err)
+static ft_status collect(ft_sql *sql, ft_statement *statement, json_t **names, ft_error *err)
 {
     bool row;
     ft_status status;
@@ -133,7 +133,7 @@ static ft_status remove_all(ft_sql *sql, json_t *names, bool traces, removed *r,
 static ft_status remove_old_jobs(ft_sql *sql, int64_t now, int64_t age, removed *r, ft_error *err)
 {
     json_t *jobs;
-    sqlite3_stmt *chosen;
+    ft_statement *chosen;
     ft_status status = ft_sql_start(
         sql, &chosen, err,
         "SELECT id FROM jobs LEFT JOIN project_limits USING (project) WHERE finished < ?1 - CASE "
@@ -147,8 +147,8 @@ static ft_status remove_old_jobs(ft_sql *sql, int64_t now, int64_t age, removed 
 static ft_status remove_old(ft_sql *sql, int64_t age, removed *r, ft_error *err)
 {
     json_t *traces;
-    sqlite3_stmt *chosen;
-    int64_t now = ft_store_now();
+    ft_statement *chosen;
+    int64_t now = ft_sql_now(sql);
     ft_status status = remove_old_jobs(sql, now, age, r, err);
     if (status != FT_OK || age == 0) return status;
     status = ft_sql_start(sql, &chosen, err,
@@ -159,18 +159,19 @@ static ft_status remove_old(ft_sql *sql, int64_t age, removed *r, ft_error *err)
     return status == FT_OK ? remove_all(sql, traces, true, r, err) : status;
 }
 
+#define UNUSED_TRACE(later)                                                                        \
+    "SELECT hash FROM traces t WHERE created < ?1 AND NOT EXISTS "                                 \
+    "(SELECT 1 FROM jobs WHERE trace = t.hash AND finished IS NULL) ORDER BY " later               \
+    "(created, coalesce((SELECT max(finished) FROM jobs WHERE trace = t.hash), 0)) LIMIT 1"
+
 /* The trace whose last use is the oldest, with its jobs; never one that a running job needs. */
 static ft_status remove_largest_claim(ft_sql *sql, removed *r, ft_error *err)
 {
     json_t *traces, *jobs;
-    sqlite3_stmt *chosen;
-    ft_status status = ft_sql_start(
-        sql, &chosen, err,
-        "SELECT hash FROM traces t WHERE created < ?1 AND NOT EXISTS "
-        "(SELECT 1 FROM jobs WHERE trace = t.hash AND finished IS NULL) "
-        "ORDER BY max(created, ifnull((SELECT max(finished) FROM jobs WHERE trace = t.hash), 0)) "
-        "LIMIT 1",
-        "i", ft_store_now() - YOUNG_MS);
+    ft_statement *chosen;
+    ft_status status =
+        ft_sql_start(sql, &chosen, err, FT_DIALECTS(UNUSED_TRACE("max"), UNUSED_TRACE("greatest")),
+                     "i", ft_sql_now(sql) - YOUNG_MS);
     if (status == FT_OK) status = collect(sql, chosen, &traces, err);
     if (status != FT_OK) return status;
     const char *trace = json_string_value(json_array_get(traces, 0));
@@ -187,23 +188,26 @@ static ft_status remove_largest_claim(ft_sql *sql, removed *r, ft_error *err)
 
 /* ---- Of one project -------------------------------------------------------------------------- */
 
+#define UNUSED_SHARE(later)                                                                        \
+    "SELECT p.project, p.trace FROM trace_projects p JOIN traces t ON t.hash = p.trace "           \
+    "JOIN project_limits l ON l.project = p.project AND l.retain_bytes > 0 "                       \
+    "WHERE (SELECT sum(stored_bytes) FROM trace_projects JOIN traces ON hash = trace "             \
+    "WHERE project = l.project) > l.retain_bytes AND t.created < ?1 AND NOT EXISTS "               \
+    "(SELECT 1 FROM jobs j WHERE j.trace = p.trace AND j.project = p.project "                     \
+    "AND j.finished IS NULL) ORDER BY " later "(t.created, "                                       \
+    "coalesce((SELECT max(finished) FROM jobs j WHERE j.trace = p.trace "                          \
+    "AND j.project = p.project), 0)) LIMIT 1"
+
 /* The trace unused for longest of a project with more bytes than it may keep, never one that a
  * running job of it needs; NULL without one. */
 static ft_status find_full(ft_sql *sql, char **project, char **trace, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row = false;
     *project = *trace = NULL;
-    ft_status status = ft_sql_start(
-        sql, &statement, err,
-        "SELECT p.project, p.trace FROM trace_projects p JOIN traces t ON t.hash = p.trace "
-        "JOIN project_limits l ON l.project = p.project AND l.retain_bytes > 0 "
-        "WHERE (SELECT sum(stored_bytes) FROM trace_projects JOIN traces ON hash = trace "
-        "WHERE project = l.project) > l.retain_bytes AND t.created < ?1 AND NOT EXISTS "
-        "(SELECT 1 FROM jobs j WHERE j.trace = p.trace AND j.project = p.project "
-        "AND j.finished IS NULL) ORDER BY max(t.created, ifnull((SELECT max(finished) FROM jobs j "
-        "WHERE j.trace = p.trace AND j.project = p.project), 0)) LIMIT 1",
-        "i", ft_store_now() - YOUNG_MS);
+    ft_status status = ft_sql_start(sql, &statement, err,
+                                    FT_DIALECTS(UNUSED_SHARE("max"), UNUSED_SHARE("greatest")), "i",
+                                    ft_sql_now(sql) - YOUNG_MS);
     if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
     if (status != FT_OK || !row) return status;
     *project = ft_strdup(ft_sql_text(statement, 0));
@@ -216,7 +220,7 @@ static ft_status remove_share(ft_sql *sql, const char *project, const char *trac
                               ft_error *err)
 {
     json_t *jobs;
-    sqlite3_stmt *chosen;
+    ft_statement *chosen;
     int64_t others = 0;
     ft_status status =
         ft_sql_start(sql, &chosen, err, "SELECT id FROM jobs WHERE trace = ?1 AND project = ?2",
@@ -253,13 +257,13 @@ static ft_status retain_projects(ft_sql *sql, removed *r, bool *more, ft_error *
 static ft_status remove_unseen(ft_sql *sql, removed *r, ft_error *err)
 {
     json_t *traces;
-    sqlite3_stmt *chosen;
+    ft_statement *chosen;
     ft_status status =
         ft_sql_start(sql, &chosen, err,
                      "SELECT hash FROM traces WHERE created < ?1 AND NOT EXISTS "
                      "(SELECT 1 FROM trace_projects WHERE trace = hash) AND NOT EXISTS "
                      "(SELECT 1 FROM jobs WHERE trace = hash) " LIMIT_TEXT,
-                     "i", ft_store_now() - YOUNG_MS);
+                     "i", ft_sql_now(sql) - YOUNG_MS);
     if (status == FT_OK) status = collect(sql, chosen, &traces, err);
     return status == FT_OK ? remove_all(sql, traces, true, r, err) : status;
 }
@@ -269,7 +273,7 @@ static ft_status remove_unseen(ft_sql *sql, removed *r, ft_error *err)
 static ft_status forget_usage(ft_sql *sql, ft_error *err)
 {
     return ft_sql_run(sql, NULL, err, "DELETE FROM project_usage WHERE day < ?1", "i",
-                      ft_store_now() / FT_STORE_DAY_MS - USAGE_DAYS);
+                      ft_sql_now(sql) / FT_STORE_DAY_MS - USAGE_DAYS);
 }
 
 static ft_status run_retain(ft_sql *sql, ft_request *request, ft_error *err)
@@ -277,14 +281,15 @@ static ft_status run_retain(ft_sql *sql, ft_request *request, ft_error *err)
     removed r = {.room = ROWS};
     bool more = false;
     int64_t stored = 0, most = request->blob;
-    ft_status status = forget_usage(sql, err);
+    ft_status status = ft_sql_lock(sql, "retention", "", err);
+    if (status == FT_OK) status = forget_usage(sql, err);
     if (status == FT_OK) status = remove_old(sql, request->task, &r, err);
     if (status == FT_OK) status = retain_projects(sql, &r, &more, err);
     if (status == FT_OK) status = remove_unseen(sql, &r, err);
     more = more || r.room == 0 || r.jobs >= AT_ONCE || r.traces >= AT_ONCE;
     if (status == FT_OK && most > 0)
         status = ft_sql_number(sql, &stored, NULL, err,
-                               "SELECT ifnull(sum(stored_bytes), 0) FROM traces", "");
+                               "SELECT coalesce(sum(stored_bytes), 0) FROM traces", "");
     int64_t before = r.traces;
     if (status == FT_OK && most > 0 && stored > most) status = remove_largest_claim(sql, &r, err);
     more = more || r.room == 0 || r.traces > before;

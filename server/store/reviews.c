@@ -35,7 +35,7 @@ static void release(violations *v)
     free(v->items);
 }
 
-static ft_status add_violation(sqlite3_stmt *statement, violations *v, ft_error *err)
+static ft_status add_violation(ft_statement *statement, violations *v, ft_error *err)
 {
     ft_error why = FT_ERROR_INIT;
     const char *text = ft_sql_text(statement, 3);
@@ -57,7 +57,7 @@ static ft_status add_violation(sqlite3_stmt *statement, violations *v, ft_error 
 
 static ft_status read_violations(ft_sql *sql, const char *job, violations *v, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     ft_status status =
         ft_sql_start(sql, &statement, err,
@@ -104,7 +104,7 @@ static json_t *places_of(ft_span accesses)
 static ft_status settling(ft_sql *sql, const char *job, violation *its, json_t *shared,
                           ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     ft_scan_member of[] = {{.name = "accesses"}};
     its->settling = json_pack("{s:s}", "fingerprint", its->print);
@@ -158,22 +158,25 @@ static ft_status carry_one(ft_sql *sql, const char *job, const char *project, co
                        "UPDATE verdicts SET fingerprint = ?3 WHERE job = " FT_JOB_N " AND n = ?2",
                        "tit", job, its->n, (const char *)its->print);
     if (status != FT_OK) return status;
-    return ft_sql_run(
+    json_t *message = json_loads(its->message, JSON_DECODE_ANY, NULL);
+    status = ft_sql_run(
         sql, NULL, err,
         "INSERT INTO reviews (project, fingerprint, \"check\", message, first_seen, first_job, "
-        "last_seen, last_job) VALUES (?6, ?2, ?3, ifnull(?4 ->> '$', ''), ?5, ?1, ?5, ?1) "
+        "last_seen, last_job) VALUES (?6, ?2, ?3, coalesce(?4, ''), ?5, ?1, ?5, ?1) "
         "ON CONFLICT (project, fingerprint) DO UPDATE SET "
-        "jobs = jobs + (last_job <> excluded.last_job), "
-        "state = CASE WHEN state = 'fixed' AND last_job <> excluded.last_job THEN 'open' "
-        "ELSE state END, "
+        "jobs = reviews.jobs + CASE WHEN reviews.last_job <> excluded.last_job THEN 1 ELSE 0 END, "
+        "state = CASE WHEN reviews.state = 'fixed' AND reviews.last_job <> excluded.last_job "
+        "THEN 'open' ELSE reviews.state END, "
         "last_seen = excluded.last_seen, last_job = excluded.last_job, message = excluded.message",
         "ttttit", job, (const char *)its->print, (const char *)its->check,
-        (const char *)(*its->message ? its->message : NULL), ft_store_now(), project);
+        json_string_value(message), ft_sql_now(sql), project);
+    json_decref(message);
+    return status;
 }
 
 static ft_status carry(ft_sql *sql, const char *job, const violations *v, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     ft_status status =
         ft_sql_start(sql, &statement, err, "SELECT project FROM jobs WHERE id = ?1", "t", job);
@@ -208,7 +211,7 @@ ft_status ft_store_reviews_carry(ft_sql *sql, const char *job, ft_error *err)
     "r.project, r.fingerprint, r.state, r.reason, r.\"check\", r.message, r.first_seen, "          \
     "r.first_job, r.last_seen, r.last_job, r.jobs, r.id"
 
-static json_t *row_json(sqlite3_stmt *statement)
+static json_t *row_json(ft_statement *statement)
 {
     json_t *row = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "project", ft_sql_text(statement, 0),
@@ -224,7 +227,7 @@ static json_t *row_json(sqlite3_stmt *statement)
 ft_status ft_store_review_add(ft_sql *sql, const char *job, int64_t n, json_t *record,
                               ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool found;
     const char *verdict = json_string_value(json_object_get(record, "verdict"));
     if (!verdict || strcmp(verdict, "violation") != 0) return FT_OK;
@@ -248,7 +251,7 @@ ft_status ft_store_review_add(ft_sql *sql, const char *job, int64_t n, json_t *r
 
 static ft_status run_review(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool found;
     ft_status status = ft_sql_start(sql, &statement, err,
                                     "SELECT " COLUMNS
@@ -295,7 +298,7 @@ void ft_store_review_set(ft_store *store, const char *project, const char *finge
 
 static ft_status run_reviews(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row, more = false;
     int64_t before, last = 0;
     json_t *list = json_array();
@@ -304,8 +307,9 @@ static ft_status run_reviews(ft_sql *sql, ft_request *request, ft_error *err)
     if (status != FT_OK) return status;
     status = ft_sql_start(sql, &statement, err,
                           "SELECT " COLUMNS " FROM reviews r WHERE r.project = ?1 AND r.id < ?2 "
-                          "AND (?3 IS NULL OR r.state = ?3) ORDER BY r.id DESC",
-                          "tit", (const char *)request->other, before, (const char *)request->job);
+                          "AND (?3 IS NULL OR r.state = ?3) ORDER BY r.id DESC LIMIT ?4",
+                          "titi", (const char *)request->other, before, (const char *)request->job,
+                          request->limit > 0 ? (int64_t)request->limit + 1 : INT64_MAX);
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
         more = request->limit && json_array_size(list) == request->limit;
         if (more) break;

@@ -12,13 +12,18 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "store/check.h"
+#include "store/group.h"
 #include "store/internal.h"
+#include "store/migrations.h"
+#include "store/node.h"
 
 /* So many requests share one commit at most: bounds the wait of the first of them. */
-#define GROUP   64
-#define LOCK_MS 3000 /* that a daemon waits for the state folder */
-
-extern const char *const ft_migrations[];
+#define GROUP 64
+/* So long requests wait for a shared database that does not answer. */
+#define READ_PATIENCE_MS  3000
+#define WRITE_PATIENCE_MS 60000
+#define CLOSING_MS        2000
+#define LOCK_MS           3000 /* that a daemon waits for the state folder */
 
 typedef struct list {
     ft_request *first, **end;
@@ -39,6 +44,8 @@ struct ft_store {
     list waiting, done;
     list lengthy; /* those of `waiting` that take long: one at a time, in turns with the others */
     bool closing, ended;
+    uint64_t
+        away; /* milliseconds of some clock: since when the database does not answer; 0: it does */
     uint64_t commits, requests;
 
     void (*closed)(void *data);
@@ -63,11 +70,14 @@ bool ft_store_was_unclean(const ft_store *store)
     return store->unclean;
 }
 
+bool ft_store_is_address(const char *place)
+{
+    return ft_sql_is_address(place);
+}
+
 int ft_store_schema_version(void)
 {
-    int count = 0;
-    while (ft_migrations[count]) count++;
-    return count;
+    return ft_migration_count();
 }
 
 static void request_free(ft_request *request)
@@ -97,108 +107,14 @@ static void request_answer(ft_request *request)
 
 /* ---- The store's thread ---------------------------------------------------------------------- */
 
-static void fail(ft_request *request, const ft_error *err)
-{
-    FT_REQUIRE(err->code != FT_OK);
-    request->status = err->code;
-    request->err = *err;
-    if (request->plan) ft_plan_spoil(request->plan);
-    json_decref(request->result);
-    request->result = NULL;
-}
-
-static void fail_all(ft_request *first, const ft_error *err)
-{
-    for (ft_request *r = first; r; r = r->next)
-        if (r->status == FT_OK) fail(r, err);
-}
-
-/* Of a guarded request that fails nothing must stay: false where that cannot be had but by undoing
- * the transaction that it shares. */
-static bool run_one(ft_sql *sql, ft_request *request, bool guarded)
-{
-    ft_error err = FT_ERROR_INIT;
-    assert(request->status == FT_OK && (!guarded || ft_sql_in_transaction(sql)));
-    ft_status status = guarded ? ft_sql_run(sql, NULL, &err, "SAVEPOINT request", "") : FT_OK;
-    if (status == FT_OK) status = request->run(sql, request, &err);
-    if (status == FT_OK)
-        status = ft_sql_end(sql, &err);
-    else
-        ft_sql_reset(sql);
-    if (status != FT_OK) {
-        assert(err.code != FT_OK);
-        fail(request, &err);
-    }
-    if (!guarded || !ft_sql_in_transaction(sql)) return true;
-    ft_error undo = FT_ERROR_INIT;
-    status = FT_OK;
-    if (request->status != FT_OK) status = ft_sql_run(sql, NULL, &undo, "ROLLBACK TO request", "");
-    if (status == FT_OK) status = ft_sql_run(sql, NULL, &undo, "RELEASE request", "");
-    return status == FT_OK;
-}
-
-/* The transaction of requests that failed together; it may still be open after an earlier try. */
-static void undo_all(ft_sql *sql)
-{
-    ft_sql_reset(sql);
-    if (ft_sql_in_transaction(sql)) sqlite3_exec(sql->db, "ROLLBACK", NULL, NULL, NULL);
-}
-
-/* The first that writes has the transaction for itself: where it fails, a new one begins, which
- * costs less than to be able to undo it alone. */
-static ft_status run_in_turn(ft_sql *sql, ft_request *request, bool *shared, ft_error *err)
-{
-    bool first = request->writes && !*shared;
-    bool sound = run_one(sql, request, request->writes && *shared);
-    if (first && request->status != FT_OK) {
-        undo_all(sql);
-        return ft_sql_run(sql, NULL, err, "BEGIN IMMEDIATE", "");
-    }
-    *shared = *shared || request->writes;
-    if (sound && ft_sql_in_transaction(sql)) return FT_OK;
-    return ft_sql_failed(sql, "the store rolled a transaction back", err);
-}
-
-/* Requests that share a transaction are answered alike when it cannot be committed: the reads too,
- * since they may have seen what is undone. */
-static void run_together(ft_sql *sql, ft_request *first)
-{
-    bool shared = false; /* something was written in it */
-    ft_error err = FT_ERROR_INIT;
-    assert(!ft_sql_in_transaction(sql));
-    ft_status status = ft_sql_run(sql, NULL, &err, "BEGIN IMMEDIATE", "");
-    for (ft_request *r = first; r && status == FT_OK; r = r->next)
-        status = run_in_turn(sql, r, &shared, &err);
-    if (status == FT_OK) status = ft_sql_run(sql, NULL, &err, "COMMIT", "");
-    assert(status != FT_OK || !ft_sql_in_transaction(sql));
-    if (status == FT_OK) return;
-    fail_all(first, &err);
-    undo_all(sql);
-}
-
-static bool run_group(ft_sql *sql, ft_request *first)
-{
-    bool writes = false;
-    for (ft_request *r = first; r; r = r->next) writes = writes || r->writes;
-    if (ft_sql_in_transaction(sql)) undo_all(sql);
-    if (ft_sql_in_transaction(sql)) {
-        ft_error err = FT_ERROR_INIT;
-        ft_error_set(&err, FT_IO, "the store cannot roll a transaction back: %s",
-                     sqlite3_errmsg(sql->db));
-        fail_all(first, &err);
-    } else if (writes) {
-        run_together(sql, first);
-    } else {
-        for (ft_request *r = first; r; r = r->next) (void)run_one(sql, r, false);
-    }
-    return writes;
-}
-
-/* Takes up to `most` requests off a queue. */
-static ft_request *take(list *l, unsigned most, unsigned *taken)
+/* Takes up to `most` requests off a queue; alike: all of them write, or none does. */
+static ft_request *take(list *l, unsigned most, bool alike, unsigned *taken)
 {
     ft_request *first = l->first, *last = first;
-    for (*taken = 1; *taken < most && last->next; ++*taken) last = last->next;
+    for (*taken = 1; *taken < most && last->next; ++*taken) {
+        if (alike && last->next->writes != first->writes) break;
+        last = last->next;
+    }
     assert(*taken >= 1 && *taken <= most);
     l->first = last->next;
     if (!last->next) l->end = &l->first;
@@ -210,7 +126,31 @@ static ft_request *take(list *l, unsigned most, unsigned *taken)
 static ft_request *take_group(ft_store *store, bool after_lengthy, unsigned *taken)
 {
     bool lengthy = store->lengthy.first && !(after_lengthy && store->waiting.first);
-    return lengthy ? take(&store->lengthy, 1, taken) : take(&store->waiting, GROUP, taken);
+    bool alike = store->sql.driver->shared;
+    return take(lengthy ? &store->lengthy : &store->waiting, lengthy ? 1 : GROUP, alike, taken);
+}
+
+/* Whether a request may go on waiting for a database that is away. */
+static bool patient(void *data, bool writes)
+{
+    ft_store *store = data;
+    uint64_t now = uv_hrtime() / 1000000;
+    uv_mutex_lock(&store->mutex);
+    if (!store->away) store->away = now;
+    uint64_t most = store->closing ? CLOSING_MS : writes ? WRITE_PATIENCE_MS : READ_PATIENCE_MS;
+    bool may = now - store->away < most;
+    uv_mutex_unlock(&store->mutex);
+    return may;
+}
+
+static bool run_group(ft_store *store, ft_request *group)
+{
+    if (!store->sql.driver->shared) return ft_group_run(&store->sql, group);
+    bool committed = ft_group_run_shared(&store->sql, group, patient, store);
+    uv_mutex_lock(&store->mutex);
+    if (store->sql.fault != FT_SQL_LOST) store->away = 0;
+    uv_mutex_unlock(&store->mutex);
+    return committed;
 }
 
 static void thread_main(void *argument)
@@ -227,7 +167,7 @@ static void thread_main(void *argument)
         ft_request *group = take_group(store, lengthy, &taken);
         lengthy = group->lengthy;
         uv_mutex_unlock(&store->mutex);
-        bool committed = run_group(&store->sql, group);
+        bool committed = run_group(store, group);
         uv_mutex_lock(&store->mutex);
         store->requests += taken;
         store->commits += committed;
@@ -244,6 +184,12 @@ static void thread_main(void *argument)
 
 /* ---- The loop's thread ----------------------------------------------------------------------- */
 
+static ft_status leave(ft_sql *sql, ft_error *err)
+{
+    if (sql->driver->shared) return ft_node_leave(sql, err);
+    return ft_sql_run(sql, NULL, err, "UPDATE counters SET running = 0", "");
+}
+
 static void on_handle_closed(uv_handle_t *handle)
 {
     ft_store *store = handle->data;
@@ -252,9 +198,10 @@ static void on_handle_closed(uv_handle_t *handle)
     assert(!store->waiting.first && !store->lengthy.first && !store->done.first);
     uv_thread_join(&store->thread);
     /* Where this fails, the next start looks more closely: no harm. */
-    sqlite3_exec(store->sql.db, "UPDATE counters SET running = 0", NULL, NULL, NULL);
+    ft_error ignored = FT_ERROR_INIT;
+    (void)!leave(&store->sql, &ignored);
     ft_sql_close(&store->sql);
-    close(store->lock);
+    if (store->lock >= 0) close(store->lock);
     uv_cond_destroy(&store->wake);
     uv_mutex_destroy(&store->mutex);
     void (*closed)(void *) = store->closed;
@@ -390,11 +337,6 @@ static ft_status recover(ft_sql *sql, ft_error *err)
     return status;
 }
 
-ft_status ft_store_migrate(ft_sql *sql, ft_error *err)
-{
-    return ft_sql_migrate(sql, ft_migrations, err);
-}
-
 /* After a run that did not come to its end; the whole of a large database takes minutes, which is
  * for foretelld --check-database. */
 static ft_status check_unclean(ft_store *store, const char *path, ft_error *err)
@@ -414,20 +356,35 @@ static ft_status open_file(ft_store *store, const char *folder, ft_error *err)
     ft_strbuf path = {0};
     ft_strbuf_printf(&path, "%s/foretell.db", folder);
     status = ft_sql_open(&store->sql, path.text, err);
-    if (status == FT_OK) status = ft_store_migrate(&store->sql, err);
+    if (status == FT_OK) status = ft_sql_migrate(&store->sql, err);
     if (status == FT_OK) status = check_unclean(store, path.text, err);
     ft_strbuf_release(&path);
-    if (status == FT_OK) status = recover(&store->sql, err);
+    return status == FT_OK ? recover(&store->sql, err) : status;
+}
+
+/* Others may be at work there: their leases are theirs. */
+static ft_status open_shared(ft_store *store, const char *address, ft_error *err)
+{
+    ft_status status = ft_sql_open(&store->sql, address, err);
+    if (status == FT_OK) status = ft_sql_migrate(&store->sql, err);
+    return status == FT_OK ? ft_node_register(&store->sql, err) : status;
+}
+
+static ft_status open_place(ft_store *store, const char *place, ft_error *err)
+{
+    store->lock = -1;
+    ft_status status =
+        ft_sql_is_address(place) ? open_shared(store, place, err) : open_file(store, place, err);
     if (status == FT_OK) return FT_OK;
     ft_sql_close(&store->sql);
-    close(store->lock);
+    if (store->lock >= 0) close(store->lock);
     return status;
 }
 
-ft_status ft_store_open(uv_loop_t *loop, const char *folder, ft_store **store, ft_error *err)
+ft_status ft_store_open(uv_loop_t *loop, const char *place, ft_store **store, ft_error *err)
 {
     ft_store *s = ft_calloc(1, sizeof *s);
-    ft_status status = open_file(s, folder, err);
+    ft_status status = open_place(s, place, err);
     if (status != FT_OK) {
         free(s);
         return status;
@@ -462,7 +419,7 @@ void ft_store_probe(ft_store *store, ft_store_done done, void *data)
 
 static ft_status count_by(ft_sql *sql, json_t *out, const char *text, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row = true;
     ft_status status = ft_sql_start(sql, &statement, err, text, "");
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
@@ -476,10 +433,10 @@ static ft_status run_counts(ft_sql *sql, ft_request *request, ft_error *err)
         const char *name, *text;
     } GROUPS[] = {
         {"jobs", "SELECT state, count(*) FROM jobs GROUP BY state"},
-        {"tasks", "SELECT 'ready', ifnull(sum(ready - dropped), 0) FROM jobs UNION ALL "
-                  "SELECT 'dropped', ifnull(sum(dropped), 0) FROM jobs UNION ALL "
-                  "SELECT 'leased', ifnull(sum(open - ready), 0) FROM jobs UNION ALL "
-                  "SELECT 'ended', ifnull(sum(tasks - open), 0) FROM jobs"},
+        {"tasks", "SELECT 'ready', coalesce(sum(ready - dropped), 0) FROM jobs UNION ALL "
+                  "SELECT 'dropped', coalesce(sum(dropped), 0) FROM jobs UNION ALL "
+                  "SELECT 'leased', coalesce(sum(open - ready), 0) FROM jobs UNION ALL "
+                  "SELECT 'ended', coalesce(sum(tasks - open), 0) FROM jobs"},
         {"verdicts", "SELECT verdict, sum(records) FROM tallies GROUP BY verdict"},
     };
     request->result = json_object();
@@ -492,8 +449,8 @@ static ft_status run_counts(ft_sql *sql, ft_request *request, ft_error *err)
     if (status != FT_OK) return status;
     status = count_by(sql, request->result,
                       "SELECT 'traces', count(*) FROM traces UNION ALL "
-                      "SELECT 'trace_bytes', ifnull(sum(bytes), 0) FROM traces UNION ALL "
-                      "SELECT 'stored_bytes', ifnull(sum(stored_bytes), 0) FROM traces",
+                      "SELECT 'trace_bytes', coalesce(sum(bytes), 0) FROM traces UNION ALL "
+                      "SELECT 'stored_bytes', coalesce(sum(stored_bytes), 0) FROM traces",
                       err);
     return status;
 }

@@ -38,13 +38,18 @@ typedef void (*ft_store_done)(void *data, const ft_error *err, json_t *result);
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* Opens (creates) <folder>/foretell.db, applies the migrations it lacks, and recovers from the last
- * run: leases are released under a new epoch, unfinished uploads removed; the jobs in progress
- * are checked first (store/check.h) if that run did not end cleanly. Blocking; for start-up.
- * FT_CONFLICT: another daemon has the folder open. FT_UNSUPPORTED: the schema is newer than this
- * program. FT_IO: the file cannot be opened, is not a database, or is damaged. */
-ft_status ft_store_open(uv_loop_t *loop, const char *folder, ft_store **store,
+/* Opens the database at a place: <folder>/foretell.db, which is created, or the PostgreSQL database
+ * of an address postgresql://..., which other nodes (node.h) may use at the same time. Applies the
+ * migrations it lacks, and recovers from the last run: leases are released under a new epoch,
+ * unfinished uploads removed; the jobs in progress are checked first (store/check.h) if that run
+ * did not end cleanly. Blocking; for start-up. FT_CONFLICT: another daemon has the folder open.
+ * FT_UNSUPPORTED: the schema is newer than this program. FT_IO: the file cannot be opened, is not a
+ * database, or is damaged. */
+ft_status ft_store_open(uv_loop_t *loop, const char *place, ft_store **store,
                         ft_error *err) FT_MUST_CHECK;
+
+/* Whether a place is the address of a PostgreSQL database. */
+bool ft_store_is_address(const char *place);
 
 /* Runs every request made so far, calls their callbacks, closes the file, frees the store, then
  * calls closed(data). No request may be made after this. */

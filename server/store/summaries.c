@@ -6,12 +6,12 @@
 
 static ft_status run_summary(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     json_t *summary = NULL;
     ft_status status =
         ft_sql_start(sql, &statement, err,
-                     "SELECT ifnull(s.summary, 'null') FROM traces t LEFT JOIN trace_summaries s "
+                     "SELECT coalesce(s.summary, 'null') FROM traces t LEFT JOIN trace_summaries s "
                      "ON s.trace = t.hash AND s.version = ?2 WHERE t.hash = ?1",
                      "ti", (const char *)request->job, (int64_t)request->limit);
     if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
@@ -41,7 +41,7 @@ static ft_status run_save(ft_sql *sql, ft_request *request, ft_error *err)
                                   "version = excluded.version, summary = excluded.summary, "
                                   "created = excluded.created",
                                   "titi", (const char *)request->job, (int64_t)request->limit,
-                                  (const char *)text, ft_store_now());
+                                  (const char *)text, ft_sql_now(sql));
     free(text);
     return status;
 }

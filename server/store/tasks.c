@@ -15,7 +15,8 @@ ft_status ft_store_lease_end(ft_sql *sql, uint64_t token, bool alone, int64_t *r
     assert(ft_task_state_may(FT_TASK_LEASED, FT_TASK_READY));
     ft_status status =
         ft_sql_run(sql, returned, err,
-                   "UPDATE tasks SET state = 'ready', token = NULL, alone = max(alone, ?2) "
+                   "UPDATE tasks SET state = 'ready', token = NULL, alone = CASE WHEN alone > ?2 "
+                   "THEN alone ELSE ?2 END "
                    "WHERE token = ?1 AND id BETWEEN (SELECT low FROM leases WHERE token = ?1) "
                    "AND (SELECT high FROM leases WHERE token = ?1)",
                    "ii", (int64_t)token, (int64_t)alone);
@@ -47,28 +48,57 @@ static ft_status give_back(ft_sql *sql, const char *job, int64_t count, ft_error
     return status == FT_OK ? ft_store_job_requeue(sql, job, err) : status;
 }
 
+/* The node that had the lease is gone, or cut off. */
+static ft_status drop(ft_sql *sql, uint64_t token, ft_error *err)
+{
+    ft_status status = ft_sql_run(
+        sql, NULL, err,
+        "INSERT INTO deaths (job, task, attempt, at, death, message, log) SELECT j.id, t.id, "
+        "attempts, ?2, 'server-died', 'the server ended while a worker had it', '' FROM leases l "
+        "JOIN tasks t ON t.id BETWEEN l.low AND l.high AND t.token = l.token "
+        "JOIN jobs j ON j.n = t.job WHERE l.token = ?1",
+        "ii", (int64_t)token, ft_sql_now(sql));
+    if (status == FT_OK)
+        status = ft_sql_run(sql, NULL, err,
+                            "UPDATE jobs SET dropped = dropped + (SELECT open FROM leases WHERE "
+                            "token = ?1) WHERE n = (SELECT job FROM leases WHERE token = ?1)",
+                            "i", (int64_t)token);
+    if (status != FT_OK) return status;
+    return ft_sql_run(sql, NULL, err,
+                      "UPDATE tasks SET dropped = 1 WHERE token = ?1 AND id BETWEEN "
+                      "(SELECT low FROM leases WHERE token = ?1) AND "
+                      "(SELECT high FROM leases WHERE token = ?1)",
+                      "i", (int64_t)token);
+}
+
 static ft_status release(ft_sql *sql, uint64_t token, int64_t low, json_t *jobs, ft_error *err)
 {
     char job[FT_STORE_JOB_ID + 1];
     int64_t returned = 0;
-    ft_status status = ft_store_lease_end(sql, token, false, &returned, err);
+    ft_status status = sql->driver->shared ? drop(sql, token, err) : FT_OK;
+    if (status == FT_OK) status = ft_store_lease_end(sql, token, false, &returned, err);
     if (status == FT_OK) status = ft_store_task_job(sql, low, job, err);
     if (status != FT_OK) return status;
     json_array_append_new(jobs, json_string(job));
-    return give_back(sql, job, returned, err);
+    status = give_back(sql, job, returned, err);
+    return status == FT_OK ? ft_store_tell(sql, job, err) : status;
 }
 
 /* *jobs: an array, a job as often as it had a lease; the caller's. */
 static ft_status release_expired(ft_sql *sql, json_t **jobs, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row = true;
-    int64_t now = ft_store_now();
+    int64_t now = ft_sql_now(sql);
     ft_status status = FT_OK;
     *jobs = json_array();
     while (row && status == FT_OK) {
-        status = ft_sql_start(sql, &statement, err,
-                              "SELECT token, low FROM leases WHERE expires < ?1 LIMIT 1", "i", now);
+        status =
+            ft_sql_start(sql, &statement, err,
+                         FT_DIALECTS("SELECT token, low FROM leases WHERE expires < ?1 LIMIT 1",
+                                     "SELECT token, low FROM leases JOIN jobs ON n = job "
+                                     "WHERE expires < ?1 LIMIT 1 FOR UPDATE SKIP LOCKED"),
+                         "i", now);
         if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
         if (status != FT_OK || !row) continue;
         int64_t token = ft_sql_int(statement, 0), low = ft_sql_int(statement, 1);
@@ -76,6 +106,25 @@ static ft_status release_expired(ft_sql *sql, json_t **jobs, ft_error *err)
         row = true;
         if (status == FT_OK) status = release(sql, (uint64_t)token, low, *jobs, err);
     }
+    return status;
+}
+
+ft_status ft_store_leases_return(ft_sql *sql, ft_error *err)
+{
+    bool row = true;
+    ft_status status = FT_OK;
+    json_t *jobs = json_array();
+    while (row && status == FT_OK) {
+        ft_statement *statement;
+        status = ft_sql_start(sql, &statement, err,
+                              "SELECT token, low FROM leases WHERE token BETWEEN ?1 AND ?2 LIMIT 1",
+                              "ii", sql->epoch << 32, (sql->epoch << 32) + UINT32_MAX);
+        if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+        if (status != FT_OK || !row) continue;
+        int64_t token = ft_sql_int(statement, 0), low = ft_sql_int(statement, 1);
+        status = release(sql, (uint64_t)token, low, jobs, err);
+    }
+    json_decref(jobs);
     return status;
 }
 
@@ -132,16 +181,20 @@ static ft_status add_tasks(ft_sql *sql, const taking *t, json_t *result, ft_erro
 /* The furthest that a retry is ever put off: what is due later was put off under another clock. */
 #define DUE_MOST ((int64_t)FT_STORE_RETRY_MOST)
 
+#define RETURNED                                                                                   \
+    "WHERE state = 'ready' AND alone = ?1 AND id BETWEEN ?2 AND ?3 AND (due <= ?4 OR due > ?5) "   \
+    "ORDER BY id LIMIT ?6"
+
 /* Those that somebody had before: in batches, or what was in a batch that died, each alone. */
 static ft_status take_returned(ft_sql *sql, taking *t, bool alone, size_t most, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
-    int64_t now = ft_store_now();
+    int64_t now = ft_sql_now(sql);
     ft_status status = ft_sql_start(
         sql, &statement, err,
-        "SELECT id, dropped FROM tasks INDEXED BY tasks_ready WHERE state = 'ready' "
-        "AND alone = ?1 AND id BETWEEN ?2 AND ?3 AND (due <= ?4 OR due > ?5) ORDER BY id LIMIT ?6",
+        FT_DIALECTS("SELECT id, dropped FROM tasks INDEXED BY tasks_ready " RETURNED,
+                    "SELECT id, dropped FROM tasks " RETURNED " FOR UPDATE SKIP LOCKED"),
         "iiiiii", (int64_t)alone, FT_TASK_ID(t->job.n, 0), FT_TASK_ID(t->job.n, FT_TASK_MOST), now,
         now + DUE_MOST, (int64_t)most);
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
@@ -192,7 +245,7 @@ static ft_status add_lease(ft_sql *sql, const taking *t, uint32_t lease_ms, ft_e
                       "INSERT INTO leases (token, job, low, high, open, expires) "
                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                       "iiiiii", t->token, t->job.n, low, high, (int64_t)t->count,
-                      ft_store_now() + lease_ms);
+                      ft_sql_now(sql) + lease_ms);
 }
 
 static void describe_lease(json_t *result, int64_t token, ft_task_kind kind)
@@ -224,11 +277,11 @@ static ft_status lease_chosen(ft_sql *sql, ft_request *request, taking *t, ft_er
 /* Until the first of the tasks that were put off is due; absent without one. */
 static ft_status add_wait(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    int64_t due = 0, now = ft_store_now();
-    ft_status status = ft_sql_number(sql, &due, NULL, err,
-                                     "SELECT ifnull(min(due), 0) FROM tasks WHERE id " FT_JOB_TASKS
-                                     " AND state = 'ready'",
-                                     "t", (const char *)request->job);
+    int64_t due = 0, now = ft_sql_now(sql);
+    ft_status status = ft_sql_number(
+        sql, &due, NULL, err,
+        "SELECT coalesce(min(due), 0) FROM tasks WHERE id " FT_JOB_TASKS " AND state = 'ready'",
+        "t", (const char *)request->job);
     if (status == FT_OK && due > now)
         json_object_set_new(request->result, "wait_ms", json_integer(due - now));
     return status;
@@ -246,7 +299,8 @@ static ft_status run_lease(ft_sql *sql, ft_request *request, ft_error *err)
     if (status == FT_OK) status = add_tasks(sql, &t, request->result, err);
     if (status == FT_OK && t.count > 0) status = lease_chosen(sql, request, &t, err);
     if (status == FT_OK && t.count == 0) status = add_wait(sql, request, err);
-    if (status == FT_OK) status = ft_store_change(sql, request->job, t.count > 0, &change, err);
+    if (status == FT_OK)
+        status = ft_store_read_change(sql, request->job, t.count > 0, &change, err);
     if (status == FT_OK) json_object_set_new(request->result, "change", change);
     return status;
 }
@@ -298,7 +352,7 @@ static ft_status run_steal(ft_sql *sql, ft_request *request, ft_error *err)
     }
     if (status == FT_OK) status = add_tasks(sql, &t, request->result, err);
     if (status == FT_OK && t.count > 0) status = move_lease(sql, request, &t, err);
-    if (status == FT_OK) status = ft_store_change(sql, request->job, true, &change, err);
+    if (status == FT_OK) status = ft_store_read_change(sql, request->job, true, &change, err);
     if (status == FT_OK) json_object_set_new(request->result, "change", change);
     return status;
 }
@@ -325,8 +379,9 @@ static ft_status add_spent(ft_sql *sql, const json_t *spent, ft_error *err)
     {
         if (status == FT_OK)
             status = ft_sql_run(sql, NULL, err,
-                                "UPDATE jobs SET spent_ms = max(spent_ms, ?2) WHERE id = ?1", "ti",
-                                job, (int64_t)json_integer_value(ms));
+                                "UPDATE jobs SET spent_ms = CASE WHEN spent_ms > ?2 THEN spent_ms "
+                                "ELSE ?2 END WHERE id = ?1",
+                                "ti", job, (int64_t)json_integer_value(ms));
     }
     return status;
 }
@@ -339,11 +394,11 @@ static ft_status add_usage(ft_sql *sql, const json_t *usage, ft_error *err)
     json_object_foreach((json_t *)(uintptr_t)usage, project, ms)
     {
         if (status == FT_OK)
-            status = ft_sql_run(sql, NULL, err,
-                                "INSERT INTO project_usage VALUES (?1, ?2, ?3) "
-                                "ON CONFLICT (project, day) DO UPDATE SET ms = ms + ?3",
-                                "tii", project, ft_store_now() / FT_STORE_DAY_MS,
-                                (int64_t)json_integer_value(ms));
+            status = ft_sql_run(
+                sql, NULL, err,
+                "INSERT INTO project_usage VALUES (?1, ?2, ?3) "
+                "ON CONFLICT (project, day) DO UPDATE SET ms = project_usage.ms + ?3",
+                "tii", project, ft_sql_now(sql) / FT_STORE_DAY_MS, (int64_t)json_integer_value(ms));
     }
     return status;
 }
@@ -354,8 +409,11 @@ static ft_status run_extend(ft_sql *sql, ft_request *request, ft_error *err)
     json_t *expired = NULL;
     ft_status status = ft_sql_run(
         sql, NULL, err,
-        "UPDATE leases SET expires = ?2 WHERE token IN (SELECT value FROM json_each(?1))", "ti",
-        (const char *)tokens, ft_store_now() + (int64_t)request->lease_ms);
+        FT_DIALECTS(
+            "UPDATE leases SET expires = ?2 WHERE token IN (SELECT value FROM json_each(?1))",
+            "UPDATE leases SET expires = ?2 WHERE token IN "
+            "(SELECT value::bigint FROM json_array_elements_text(?1::json) AS value)"),
+        "ti", (const char *)tokens, ft_sql_now(sql) + (int64_t)request->lease_ms);
     free(tokens);
     if (status == FT_OK) status = add_spent(sql, json_object_get(request->json, "spent"), err);
     if (status == FT_OK) status = add_usage(sql, json_object_get(request->json, "usage"), err);
@@ -377,7 +435,7 @@ void ft_store_extend(ft_store *store, json_t *beat, uint32_t lease_ms, ft_store_
 
 ft_status ft_store_task_job(ft_sql *sql, int64_t task, char job[FT_STORE_JOB_ID + 1], ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     ft_status status = ft_sql_start(sql, &statement, err, "SELECT id FROM jobs WHERE n = ?1", "i",
                                     FT_TASK_JOB(task));
@@ -428,7 +486,7 @@ ft_status ft_store_task_count_down(ft_sql *sql, const char *job, int64_t count, 
         ft_sql_run(sql, NULL, err,
                    "UPDATE jobs SET open = open - ?3, updated = ?2, revision = revision + 1 "
                    "WHERE id = ?1",
-                   "tii", job, ft_store_now(), count);
+                   "tii", job, ft_sql_now(sql), count);
     if (status == FT_OK) status = ft_store_job_row(sql, job, &row, err);
     if (status == FT_OK && row.open == 0) status = ft_store_job_move(sql, job, FT_JOB_DONE, err);
     return status;
@@ -458,10 +516,13 @@ static ft_status take_results(ft_sql *sql, ft_request *request, int64_t job, siz
     for (size_t i = 0; i < request->results.count && status == FT_OK; i++) {
         bool applied = false, its = FT_TASK_JOB(items[i].task) == job;
         if (its) status = take_result(sql, request, i, &entries, &applied, err);
-        if (applied)
-            items[(*count)++] = items[i];
-        else
+        if (!applied) {
             json_array_append_new(late, json_integer(items[i].task));
+            continue;
+        }
+        const ft_result taken = items[i]; /* all of them stay: this may be tried again */
+        items[i] = items[*count];
+        items[(*count)++] = taken;
     }
     assert(*count <= request->results.count);
     ft_entries_release(&entries);

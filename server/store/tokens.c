@@ -56,7 +56,7 @@ static ft_status insert(ft_sql *sql, const ft_token_options *o, const char *proj
     char id[FT_TOKEN_ID + 1], hash[FT_DIGEST_HEX + 1];
     if (!ft_token_split(token, id, hash))
         return ft_error_set(err, FT_INTERNAL, "the token is malformed");
-    int64_t now = ft_store_now();
+    int64_t now = ft_sql_now(sql);
     return ft_sql_run(sql, NULL, err,
                       "INSERT INTO tokens (id, hash, name, scopes, projects, rate, max_upload, "
                       "created, expires) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, nullif(?9, 0))",
@@ -72,7 +72,7 @@ static ft_status audit(ft_sql *sql, const char *action, const char *id, ft_error
     return ft_sql_run(sql, NULL, err,
                       "INSERT INTO audit (at, peer, action, outcome) "
                       "VALUES (?1, 'command line', ?2, 'allowed')",
-                      "it", ft_store_now(), (const char *)text);
+                      "it", ft_sql_now(sql), (const char *)text);
 }
 
 /* ---- The mark of changes --------------------------------------------------------------------- */
@@ -97,6 +97,7 @@ uint64_t ft_token_mark(int fd)
 static void set_mark(const char *folder)
 {
     uint64_t mark;
+    if (ft_sql_is_address(folder)) return;
     int fd = ft_token_mark_open(folder);
     if (fd < 0) return;
     if (getrandom(&mark, sizeof mark, 0) == (ssize_t)sizeof mark)
@@ -118,12 +119,12 @@ ft_status ft_token_create(const char *folder, const ft_token_options *options,
     if (status == FT_OK) status = make_token(token, err);
     if (status != FT_OK) return status;
     status = ft_store_folder_open(folder, &o, err);
-    if (status == FT_OK) status = ft_sql_script(&o.sql, "BEGIN IMMEDIATE", err);
+    if (status == FT_OK) status = ft_sql_begin(&o.sql, err);
     if (status == FT_OK)
         status = insert(&o.sql, options, options->projects ? projects : NULL, token, err);
     if (status == FT_OK)
         status = audit(&o.sql, "token create", token + sizeof FT_TOKEN_PREFIX - 1, err);
-    if (status == FT_OK) status = ft_sql_script(&o.sql, "COMMIT", err);
+    if (status == FT_OK) status = ft_sql_commit(&o.sql, err);
     if (status == FT_OK) set_mark(folder);
     ft_store_folder_close(&o);
     return status;
@@ -148,15 +149,15 @@ ft_status ft_token_revoke(const char *folder, const char *id, ft_error *err)
     ft_store_folder o = {.lock = -1};
     int64_t changed = 0;
     ft_status status = ft_store_folder_open(folder, &o, err);
-    if (status == FT_OK) status = ft_sql_script(&o.sql, "BEGIN IMMEDIATE", err);
+    if (status == FT_OK) status = ft_sql_begin(&o.sql, err);
     if (status == FT_OK)
         status = ft_sql_run(&o.sql, &changed, err,
-                            "UPDATE tokens SET revoked = ifnull(revoked, ?2) WHERE id = ?1", "ti",
-                            id, ft_store_now());
+                            "UPDATE tokens SET revoked = coalesce(revoked, ?2) WHERE id = ?1", "ti",
+                            id, ft_sql_now(&o.sql));
     if (status == FT_OK && changed == 0)
         status = ft_error_set(err, FT_NOT_FOUND, "no token has the id %.64s", id);
     if (status == FT_OK) status = audit(&o.sql, "token revoke", id, err);
-    if (status == FT_OK) status = ft_sql_script(&o.sql, "COMMIT", err);
+    if (status == FT_OK) status = ft_sql_commit(&o.sql, err);
     if (status == FT_OK) set_mark(folder);
     ft_store_folder_close(&o);
     return status;

@@ -8,7 +8,14 @@
     "(?3 IS NULL OR EXISTS (SELECT 1 FROM trace_projects p WHERE p.trace = hash "                  \
     "AND instr(?3, ',' || p.project || ',') > 0)) "
 
-static ft_status list_rows(ft_sql *sql, sqlite3_stmt *statement, json_t *traces, int64_t *last,
+/* Traces are numbered as they come. */
+#define LISTED(number)                                                                             \
+    "SELECT meta, created, stored_bytes, " number " FROM traces WHERE " number                     \
+    " < ?1 AND " VISIBLE "ORDER BY " number " DESC LIMIT ?2"
+#define MORE(number)                                                                               \
+    "SELECT EXISTS (SELECT 1 FROM traces WHERE " number " < ?1 AND ?2 <> 0 AND " VISIBLE ")"
+
+static ft_status list_rows(ft_sql *sql, ft_statement *statement, json_t *traces, int64_t *last,
                            ft_error *err)
 {
     bool row;
@@ -28,23 +35,19 @@ static ft_status list_rows(ft_sql *sql, sqlite3_stmt *statement, json_t *traces,
 
 static ft_status run_traces(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     int64_t before, last = 0, more = 0;
     ft_status status = ft_store_cursor(request->third, INT64_MAX, &before, err);
     if (status != FT_OK) return status;
     json_t *traces = json_array();
     request->result = json_pack("{s:o}", "traces", traces);
-    status = ft_sql_start(sql, &statement, err,
-                          "SELECT meta, created, stored_bytes, rowid FROM traces WHERE rowid < ?1 "
-                          "AND " VISIBLE "ORDER BY rowid DESC LIMIT ?2",
-                          "iit", before, request->limit ? (int64_t)request->limit : INT64_MAX,
+    status = ft_sql_start(sql, &statement, err, FT_DIALECTS(LISTED("rowid"), LISTED("n")), "iit",
+                          before, request->limit ? (int64_t)request->limit : INT64_MAX,
                           (const char *)request->other);
     if (status == FT_OK) status = list_rows(sql, statement, traces, &last, err);
     if (status == FT_OK)
-        status = ft_sql_number(sql, &more, NULL, err,
-                               "SELECT EXISTS (SELECT 1 FROM traces WHERE rowid < ?1 "
-                               "AND ?2 AND " VISIBLE ")",
-                               "iit", last, (int64_t)1, (const char *)request->other);
+        status = ft_sql_number(sql, &more, NULL, err, FT_DIALECTS(MORE("rowid"), MORE("n")), "iit",
+                               last, (int64_t)1, (const char *)request->other);
     if (status != FT_OK) return status;
     json_object_set_new(request->result, "next",
                         more ? json_sprintf("%lld", (long long)last) : json_null());

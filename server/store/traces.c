@@ -9,7 +9,7 @@
 
 static ft_status read_meta(ft_sql *sql, const char *hash, json_t **meta, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     ft_status status =
         ft_sql_start(sql, &statement, err,
@@ -38,7 +38,7 @@ void ft_store_trace(ft_store *store, const char *hash, ft_store_done done, void 
 
 static ft_status run_chunk(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     ft_status status = ft_sql_start(
         sql, &statement, err,
@@ -52,10 +52,10 @@ static ft_status run_chunk(ft_sql *sql, ft_request *request, ft_error *err)
         return ft_error_set(err, FT_NOT_FOUND, "no trace %s, or no part %u of it", request->job,
                             request->seq);
     }
-    request->length = (size_t)sqlite3_column_bytes(statement, 0);
+    const void *bytes = ft_sql_bytes(statement, 0, &request->length);
+    free(request->bytes); /* of an earlier try */
     request->bytes = ft_alloc(request->length + 1);
-    if (request->length > 0)
-        memcpy(request->bytes, sqlite3_column_blob(statement, 0), request->length);
+    if (request->length > 0) memcpy(request->bytes, bytes, request->length);
     request->last = ft_sql_int(statement, 1) != 0;
     return FT_OK;
 }
@@ -74,11 +74,14 @@ void ft_store_trace_chunk(ft_store *store, const char *hash, uint32_t seq, ft_st
 
 static ft_status run_blob_new(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    ft_status status =
-        ft_sql_run(sql, NULL, err, "INSERT INTO blobs (created) VALUES (?1)", "i", ft_store_now());
-    if (status != FT_OK) return status;
-    request->result = json_pack("{s:I}", "blob", (json_int_t)sqlite3_last_insert_rowid(sql->db));
-    return FT_OK;
+    int64_t blob = 0;
+    ft_status status = ft_sql_number(
+        sql, &blob, NULL, err,
+        FT_DIALECTS("INSERT INTO blobs (created) SELECT ?1 WHERE ?2 IS NOT NULL RETURNING id",
+                    "INSERT INTO blobs (created, node) VALUES (?1, ?2) RETURNING id"),
+        "ii", ft_sql_now(sql), sql->epoch);
+    if (status == FT_OK) request->result = json_pack("{s:I}", "blob", (json_int_t)blob);
+    return status;
 }
 
 void ft_store_blob_new(ft_store *store, ft_store_done done, void *data)
@@ -138,7 +141,7 @@ static ft_status run_blob_commit(ft_sql *sql, ft_request *request, ft_error *err
     if (status == FT_OK) {
         status =
             ft_sql_number(sql, &stored, NULL, err,
-                          "SELECT ifnull(sum(length(data)), 0) FROM blob_chunks WHERE blob = ?1",
+                          "SELECT coalesce(sum(length(data)), 0) FROM blob_chunks WHERE blob = ?1",
                           "i", request->blob);
     }
     if (status != FT_OK) return status;
@@ -148,7 +151,7 @@ static ft_status run_blob_commit(ft_sql *sql, ft_request *request, ft_error *err
                         "INSERT INTO traces (hash, blob, meta, bytes, stored_bytes, created) "
                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (hash) DO NOTHING",
                         "titiii", request->job, request->blob, meta, (int64_t)bytes, stored,
-                        ft_store_now());
+                        ft_sql_now(sql));
     free(meta);
     if (status == FT_OK && created == 0) status = drop_blob(sql, request->blob, err);
     json_t *kept = NULL;

@@ -2,20 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/time.h>
 #include <time.h>
 
 #include "base/digest.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "store/internal.h"
-
-int64_t ft_store_now(void)
-{
-    struct timeval now;
-    gettimeofday(&now, NULL);
-    return (int64_t)now.tv_sec * 1000 + now.tv_usec / 1000;
-}
 
 ft_status ft_store_random_hex(char *text, size_t digits, ft_error *err)
 {
@@ -43,11 +35,11 @@ json_t *ft_store_time(int64_t milliseconds)
     return json_sprintf("%s.%03dZ", text, (int)(milliseconds % 1000));
 }
 
-ft_status ft_store_parse(sqlite3_stmt *statement, int column, json_t **json, ft_error *err)
+ft_status ft_store_parse(ft_statement *statement, int column, json_t **json, ft_error *err)
 {
     json_error_t where;
     const char *text = ft_sql_text(statement, column);
-    if (!*text && sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_NOMEM)
+    if (!*text && statement->sql->lost)
         return ft_error_set(err, FT_IO, "the store failed: out of memory");
     json_t *parsed = json_loads(text, JSON_DECODE_ANY, &where);
     if (!parsed)

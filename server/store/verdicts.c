@@ -33,9 +33,10 @@ static ft_status add_tally(ft_sql *sql, const char *job, int check, int verdict,
         sql, NULL, err,
         "INSERT INTO tallies (job, \"check\", verdict, count, solved, sliced, encoded, records) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) "
-        "ON CONFLICT (job, \"check\", verdict) DO UPDATE SET count = count + ?4, "
-        "solved = solved + ?5, sliced = sliced + ?6, encoded = encoded + ?7, "
-        "records = records + ?8",
+        "ON CONFLICT (job, \"check\", verdict) DO UPDATE SET count = tallies.count + ?4, "
+        "solved = tallies.solved + ?5, sliced = tallies.sliced + ?6, encoded = tallies.encoded + "
+        "?7, "
+        "records = tallies.records + ?8",
         "tttiiiii", job, ft_check_name((ft_check)check), ft_verdict_name((ft_verdict)verdict),
         t->count, t->solved, t->sliced, t->encoded, t->records);
 }
@@ -65,8 +66,8 @@ static ft_status insert(ft_sql *sql, int64_t job, int64_t n, const ft_results *r
         sql, NULL, err,
         "INSERT INTO verdicts (job, n, task, \"check\", verdict, property, count, pairs, record, "
         "created, witness, fingerprint) VALUES (?1, ?2, nullif(?3, 0), ?4, ?5, nullif(?6, -1), ?7, "
-        "?8, ?9, ?10, nullif(?11, x''), ?12)",
-        "iiittiiisibs", job, n, result->task, ft_check_name(record->check),
+        "?8, ?9, ?10, ?11, ?12)",
+        "iiittiiisiBs", job, n, result->task, ft_check_name(record->check),
         ft_verdict_name(record->verdict), record->property, record->count, record->pairs,
         bytes + result->at, result->length, now, bytes + result->witness_at, result->witness_length,
         print.at, print.length);
@@ -76,7 +77,7 @@ ft_status ft_store_verdicts_add(ft_sql *sql, const char *job, const ft_results *
                                 size_t count, ft_error *err)
 {
     ft_job_row row;
-    int64_t n = 0, now = ft_store_now();
+    int64_t n = 0, now = ft_sql_now(sql);
     FT_REQUIRE(count <= results->count);
     tally tallies[FT_CHECKS][FT_VERDICTS] = {{{0}}};
     ft_status status = ft_store_job_row(sql, job, &row, err);
@@ -118,7 +119,7 @@ static void add_pending(json_t *counts)
 ft_status ft_store_checks(ft_sql *sql, const char *job, const json_t *plan, json_t **checks,
                           ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     const char *name;
     json_t *candidates, *counts, *out = json_object();
@@ -147,7 +148,7 @@ ft_status ft_store_checks(ft_sql *sql, const char *job, const json_t *plan, json
 static ft_status property_record(ft_sql *sql, const char *job, int64_t property, json_t **record,
                                  ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     ft_status status = ft_sql_start(
         sql, &statement, err,
@@ -235,14 +236,14 @@ static json_t *next_start(const page_start *start, int64_t last)
 }
 
 /* Adds the text of a witness that is kept apart; nothing without one. */
-static ft_status witness_text(sqlite3_stmt *statement, ft_strbuf *text, ft_error *err)
+static ft_status witness_text(ft_statement *statement, ft_strbuf *text, ft_error *err)
 {
-    const void *bytes = sqlite3_column_blob(statement, 3);
-    if (!bytes) return FT_OK;
-    return ft_witness_read(bytes, (size_t)sqlite3_column_bytes(statement, 3), text, err);
+    size_t length;
+    const void *bytes = ft_sql_bytes(statement, 3, &length);
+    return bytes ? ft_witness_read(bytes, length, text, err) : FT_OK;
 }
 
-static ft_status parse_record(sqlite3_stmt *statement, const char *job, json_t **record,
+static ft_status parse_record(ft_statement *statement, const char *job, json_t **record,
                               ft_error *err)
 {
     ft_status status = ft_store_parse(statement, 0, record, err);
@@ -253,7 +254,7 @@ static ft_status parse_record(sqlite3_stmt *statement, const char *job, json_t *
 }
 
 /* With its review and its witness; without one if that is NULL. */
-static ft_status add_parsed(ft_sql *sql, sqlite3_stmt *statement, const char *job,
+static ft_status add_parsed(ft_sql *sql, ft_statement *statement, const char *job,
                             const ft_strbuf *witness, json_t **entry, ft_error *err)
 {
     json_t *record = NULL;
@@ -270,23 +271,29 @@ static ft_status add_parsed(ft_sql *sql, sqlite3_stmt *statement, const char *jo
     return status;
 }
 
-/* The text of a record with the project's fingerprint and what it knows of it. */
-static ft_status reviewed_text(ft_sql *sql, const char *job, int64_t n, const json_t *added,
-                               ft_strbuf *text, ft_error *err)
+/* Adds the text of an object with this value as the member, in its place if it has one. */
+static void set_member(const char *object, const char *name, const json_t *value, ft_strbuf *text)
 {
-    sqlite3_stmt *statement;
-    bool found;
-    char *review = json_dumps(json_object_get(added, "review"), JSON_COMPACT);
-    ft_status status =
-        ft_sql_start(sql, &statement, err,
-                     "SELECT json_set(record, '$.fingerprint', ?3, '$.review', json(?4)) "
-                     "FROM verdicts WHERE job = " FT_JOB_N " AND n = ?2",
-                     "titt", job, n, json_string_value(json_object_get(added, "fingerprint")),
-                     (const char *)review);
-    if (status == FT_OK) status = ft_sql_next(sql, statement, &found, err);
-    if (status == FT_OK && found) ft_strbuf_puts(text, ft_sql_text(statement, 0));
-    free(review);
-    return status;
+    size_t length = strlen(object);
+    ft_scan_member of[] = {{.name = name}};
+    char *dumped = ft_store_dump(value);
+    bool sound = ft_scan_object(object, length, of, 1, NULL) == FT_OK;
+    const char *from = of[0].value.at, *to = from ? from + of[0].value.length : NULL;
+    if (!sound || !from) from = to = object + length - (length > 0); /* before the closing brace */
+    ft_strbuf_add(text, object, (size_t)(from - object));
+    if (sound && !of[0].value.at) ft_strbuf_printf(text, ",\"%s\":", name);
+    if (sound) ft_strbuf_puts(text, dumped);
+    ft_strbuf_puts(text, to);
+    free(dumped);
+}
+
+/* The text of a record with the project's fingerprint and what it knows of it. */
+static void reviewed_text(const char *record, const json_t *added, ft_strbuf *text)
+{
+    ft_strbuf first = {0};
+    set_member(record, "fingerprint", json_object_get(added, "fingerprint"), &first);
+    set_member(ft_strbuf_text(&first), "review", json_object_get(added, "review"), text);
+    ft_strbuf_release(&first);
 }
 
 static void splice_witness(const ft_strbuf *witness, ft_strbuf *record)
@@ -300,7 +307,7 @@ static void splice_witness(const ft_strbuf *witness, ft_strbuf *record)
 
 /* As it is stored, for reports may be long, with the member "finding". Reviews are listed in the
  * report's "reviews" as well. */
-static ft_status add_text(ft_sql *sql, sqlite3_stmt *statement, const char *job,
+static ft_status add_text(ft_sql *sql, ft_statement *statement, const char *job,
                           const ft_strbuf *witness, json_t *report, json_t **entry, ft_error *err)
 {
     ft_strbuf text = {0};
@@ -309,7 +316,7 @@ static ft_status add_text(ft_sql *sql, sqlite3_stmt *statement, const char *job,
     ft_status status = ft_store_review_add(sql, job, n, added, err);
     const json_t *review = json_object_get(added, "review");
     if (status == FT_OK && review) {
-        status = reviewed_text(sql, job, n, added, &text, err);
+        reviewed_text(ft_sql_text(statement, 0), added, &text);
         json_array_append(json_object_get(report, "reviews"), (json_t *)(uintptr_t)review);
     } else {
         ft_strbuf_puts(&text, ft_sql_text(statement, 0));
@@ -324,7 +331,7 @@ static ft_status add_text(ft_sql *sql, sqlite3_stmt *statement, const char *job,
 }
 
 /* What is left of a violation whose witness is damaged. */
-static ft_status add_damaged(ft_sql *sql, sqlite3_stmt *statement, const ft_request *request,
+static ft_status add_damaged(ft_sql *sql, ft_statement *statement, const ft_request *request,
                              const char *why, json_t *report, json_t **entry, ft_error *err)
 {
     json_t *record = NULL;
@@ -351,7 +358,7 @@ static const char *const LISTS[FT_VERDICTS] = {
 };
 
 /* *bytes grows by what the record and its witness have. */
-static ft_status add_record(ft_sql *sql, sqlite3_stmt *statement, const ft_request *request,
+static ft_status add_record(ft_sql *sql, ft_statement *statement, const ft_request *request,
                             json_t *report, size_t *bytes, ft_error *err)
 {
     ft_verdict verdict = FT_VERDICT_ERROR;
@@ -369,27 +376,34 @@ static ft_status add_record(ft_sql *sql, sqlite3_stmt *statement, const ft_reque
         status =
             add_parsed(sql, statement, request->job, request->brief ? NULL : &witness, &entry, err);
     }
-    *bytes += (size_t)sqlite3_column_bytes(statement, 0) + (request->brief ? 0 : witness.len);
+    size_t length;
+    (void)ft_sql_bytes(statement, 0, &length);
+    *bytes += length + (request->brief ? 0 : witness.len);
     ft_strbuf_release(&witness);
     if (status == FT_OK) json_array_append_new(json_object_get(report, LISTS[verdict]), entry);
     return status;
 }
 
-#define ASKED "job = " FT_JOB_N " AND (?3 IS NULL OR \"check\" = ?3) AND (?4 OR verdict <> 'safe') "
+#define ASKED                                                                                      \
+    "job = " FT_JOB_N " AND (?3 IS NULL OR \"check\" = ?3) AND (?4 <> 0 OR verdict <> 'safe') "
 
 /* The task of the record that ended the page before; NULL: the plan decided it, or it is the first
  * page. */
 #define LAST_TASK "(SELECT task FROM verdicts WHERE job = " FT_JOB_N " AND n = ?2)"
 
+#define AT_ONCE      "500" /* records: a database may send all that a statement finds */
+#define AT_ONCE_ROWS 500
+
 /* Each streams from an index: a page must not cost a sort of all records of its job. The plus signs
  * keep SQLite from the other index. */
 static const char COMMITTED[] =
-    "SELECT " RECORD_COLUMNS " FROM verdicts WHERE " ASKED "AND n > ?2 ORDER BY n";
-static const char BY_PLAN[] = "SELECT " RECORD_COLUMNS " FROM verdicts WHERE " ASKED
-                              "AND n > ?2 AND +task IS NULL AND " LAST_TASK " IS NULL ORDER BY n";
+    "SELECT " RECORD_COLUMNS " FROM verdicts WHERE " ASKED "AND n > ?2 ORDER BY n LIMIT " AT_ONCE;
+static const char BY_PLAN[] =
+    "SELECT " RECORD_COLUMNS " FROM verdicts WHERE " ASKED
+    "AND n > ?2 AND +task IS NULL AND " LAST_TASK " IS NULL ORDER BY n LIMIT " AT_ONCE;
 static const char BY_TASKS[] = "SELECT " RECORD_COLUMNS " FROM verdicts WHERE +" ASKED
-                               "AND task " FT_JOB_TASKS " AND task > ifnull(" LAST_TASK ", 0) "
-                               "ORDER BY task";
+                               "AND task " FT_JOB_TASKS " AND task > coalesce(" LAST_TASK ", 0) "
+                               "ORDER BY task LIMIT " AT_ONCE;
 
 /* A page while it fills. */
 typedef struct report_page {
@@ -400,12 +414,13 @@ typedef struct report_page {
     bool full; /* and there is a further record */
 } report_page;
 
-static ft_status add_rows(ft_sql *sql, ft_request *request, const char *text, int64_t after,
-                          report_page *page, ft_error *err)
+/* *rows: so many were found. */
+static ft_status add_some(ft_sql *sql, ft_request *request, const char *text, int64_t after,
+                          report_page *page, unsigned *rows, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
-    if (page->full) return FT_OK;
+    *rows = 0;
     ft_status status = ft_sql_start(sql, &statement, err, text, "titi", (const char *)request->job,
                                     after, (const char *)request->other, (int64_t)request->safe);
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
@@ -415,6 +430,19 @@ static ft_status add_rows(ft_sql *sql, ft_request *request, const char *text, in
         status = add_record(sql, statement, request, page->report, &page->bytes, err);
         if (status != FT_OK) break;
         page->last = ft_sql_int(statement, 1);
+        ++*rows;
+    }
+    return status;
+}
+
+static ft_status add_rows(ft_sql *sql, ft_request *request, const char *text, int64_t after,
+                          report_page *page, ft_error *err)
+{
+    ft_status status = FT_OK;
+    unsigned rows = AT_ONCE_ROWS;
+    while (status == FT_OK && !page->full && rows == AT_ONCE_ROWS) {
+        status = add_some(sql, request, text, after, page, &rows, err);
+        after = page->last;
     }
     return status;
 }
@@ -441,13 +469,13 @@ typedef struct job_texts {
 static ft_status report_head(ft_sql *sql, const char *job, json_t **report, job_texts *texts,
                              ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool found;
-    ft_status status = ft_sql_start(
-        sql, &statement, err,
-        "SELECT state, trace, model, revision, spec, ifnull(plan, 'null'), ifnull(error, 'null'), "
-        "finished, project FROM jobs WHERE id = ?1",
-        "t", job);
+    ft_status status = ft_sql_start(sql, &statement, err,
+                                    "SELECT state, trace, model, revision, spec, coalesce(plan, "
+                                    "'null'), coalesce(error, 'null'), "
+                                    "finished, project FROM jobs WHERE id = ?1",
+                                    "t", job);
     if (status == FT_OK) status = ft_sql_next(sql, statement, &found, err);
     if (status != FT_OK) return status;
     if (!found) return ft_error_set(err, FT_NOT_FOUND, "no job %s", job);
@@ -475,13 +503,13 @@ static ft_status statistics(ft_sql *sql, const char *job, const json_t *plan, js
                             ft_error *err)
 {
     static const char *const KEYS[] = {"subproblems", "sliced", "encoded"};
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     const json_t *planned = json_object_get(plan, "statistics");
     if (!planned) return FT_OK;
     ft_status status = ft_sql_start(
         sql, &statement, err,
-        "SELECT ifnull(sum(solved), 0), ifnull(sum(sliced), 0), ifnull(sum(encoded), 0) "
+        "SELECT coalesce(sum(solved), 0), coalesce(sum(sliced), 0), coalesce(sum(encoded), 0) "
         "FROM tallies WHERE job = ?1",
         "t", job);
     if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
@@ -545,7 +573,7 @@ void ft_store_report(ft_store *store, const char *job, ft_store_filter filter, f
     ft_store_send(store, request);
 }
 
-static ft_status found_record(ft_sql *sql, sqlite3_stmt *statement, const char *job,
+static ft_status found_record(ft_sql *sql, ft_statement *statement, const char *job,
                               json_t **record, ft_error *err)
 {
     ft_strbuf witness = {0};
@@ -566,7 +594,7 @@ static ft_status found_record(ft_sql *sql, sqlite3_stmt *statement, const char *
 
 static ft_status run_finding(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool found = false;
     char job[FT_STORE_JOB_ID + 1];
     int64_t n = -1;

@@ -11,13 +11,13 @@
 
 static const char *const STATES[] = {"pending", "sending", "delivered", "failed"};
 
-static json_t *text_or_null(sqlite3_stmt *statement, int column)
+static json_t *text_or_null(ft_statement *statement, int column)
 {
     if (ft_sql_null(statement, column)) return json_null();
     return json_string(ft_sql_text(statement, column));
 }
 
-static json_t *time_or_null(sqlite3_stmt *statement, int column)
+static json_t *time_or_null(ft_statement *statement, int column)
 {
     if (ft_sql_null(statement, column)) return json_null();
     return ft_store_time(ft_sql_int(statement, column));
@@ -27,7 +27,7 @@ static json_t *time_or_null(sqlite3_stmt *statement, int column)
 
 #define WEBHOOK_COLUMNS "project, url, created, changed "
 
-static json_t *webhook_row(sqlite3_stmt *statement)
+static json_t *webhook_row(ft_statement *statement)
 {
     return json_pack("{s:s, s:o, s:o, s:o}", "project", ft_sql_text(statement, 0), "url",
                      text_or_null(statement, 1), "created", time_or_null(statement, 2), "changed",
@@ -36,7 +36,7 @@ static json_t *webhook_row(sqlite3_stmt *statement)
 
 static ft_status read_webhook(ft_sql *sql, const char *project, json_t **webhook, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     ft_status status =
         ft_sql_start(sql, &statement, err,
@@ -58,13 +58,14 @@ static ft_status make_secret(json_t **secret, ft_error *err)
 static ft_status write_webhook(ft_sql *sql, const ft_request *request, const char *secret,
                                ft_error *err)
 {
-    int64_t now = ft_store_now();
+    int64_t now = ft_sql_now(sql);
     const json_t *set = request->json;
     return ft_sql_run(
         sql, NULL, err,
         "INSERT INTO webhooks (project, url, secret, created, changed) VALUES (?1, ?2, ?3, ?4, ?4) "
-        "ON CONFLICT (project) DO UPDATE SET url = iif(?5, url, excluded.url), changed = ?4, "
-        "secret = iif(?6, excluded.secret, secret)",
+        "ON CONFLICT (project) DO UPDATE SET url = CASE WHEN ?5 <> 0 THEN webhooks.url ELSE "
+        "excluded.url END, changed = ?4, "
+        "secret = CASE WHEN ?6 <> 0 THEN excluded.secret ELSE webhooks.secret END",
         "tttiii", (const char *)request->job, json_string_value(json_object_get(set, "url")),
         secret, now, (int64_t)json_is_true(json_object_get(set, "keep")),
         (int64_t)json_is_true(json_object_get(set, "renew")));
@@ -107,7 +108,7 @@ static ft_status run_webhook_drop(ft_sql *sql, ft_request *request, ft_error *er
                             "UPDATE deliveries SET state = 'failed', ended = ?2, "
                             "error = 'the webhook was removed' "
                             "WHERE project = ?1 AND state = 'pending'",
-                            "ti", project, ft_store_now());
+                            "ti", project, ft_sql_now(sql));
     request->result = json_object();
     return status;
 }
@@ -121,7 +122,7 @@ void ft_store_webhook_drop(ft_store *store, const char *project, ft_store_done d
 
 static ft_status run_webhooks(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     json_t *webhooks = json_array();
     request->result = json_pack("{s:o}", "webhooks", webhooks);
@@ -183,7 +184,7 @@ static ft_status add_delivery(ft_sql *sql, const char *job, const char *project,
                               ft_error *err)
 {
     char id[FT_STORE_JOB_ID + 1], *body = NULL;
-    int64_t now = ft_store_now();
+    int64_t now = ft_sql_now(sql);
     ft_status status = ft_store_random_hex(id, FT_STORE_JOB_ID, err);
     if (status == FT_OK) status = make_body(sql, job, id, &body, err);
     if (status == FT_OK)
@@ -198,7 +199,7 @@ static ft_status add_delivery(ft_sql *sql, const char *job, const char *project,
 /* The rows are read before anything is written. */
 ft_status ft_store_webhooks_note(ft_sql *sql, const char *job, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     json_t *found = json_array(), *one;
     size_t i;
@@ -224,7 +225,7 @@ ft_status ft_store_webhooks_note(ft_sql *sql, const char *job, ft_error *err)
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
-static json_t *delivery_row(sqlite3_stmt *statement)
+static json_t *delivery_row(ft_statement *statement)
 {
     bool pending = strcmp(ft_sql_text(statement, 5), "pending") == 0;
     bool answered = !ft_sql_null(statement, 7);
@@ -247,7 +248,7 @@ static bool is_state(const char *name)
 
 static ft_status run_deliveries(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     int64_t before, last = 0;
     const char *state = json_string_value(json_object_get(request->json, "state"));
@@ -312,7 +313,7 @@ static ft_status run_repeat(ft_sql *sql, ft_request *request, ft_error *err)
     return ft_sql_run(sql, NULL, err,
                       "UPDATE deliveries SET state = 'pending', attempts = 0, due = ?2, "
                       "ended = NULL WHERE id = ?1",
-                      "ti", delivery, ft_store_now());
+                      "ti", delivery, ft_sql_now(sql));
 }
 
 void ft_store_delivery_repeat(ft_store *store, const char *delivery, const char *projects,
@@ -329,7 +330,7 @@ void ft_store_delivery_repeat(ft_store *store, const char *delivery, const char 
 /* A project whose receiver is slow must not take every sender. */
 static ft_status choose(ft_sql *sql, const ft_request *request, json_t *list, ft_error *err)
 {
-    sqlite3_stmt *statement;
+    ft_statement *statement;
     bool row;
     ft_status status = ft_sql_start(
         sql, &statement, err,
@@ -338,7 +339,7 @@ static ft_status choose(ft_sql *sql, const ft_request *request, json_t *list, ft
         "FROM deliveries s WHERE s.project = p.project AND s.state = 'sending') AS place "
         "FROM deliveries p WHERE state = 'pending' AND due <= ?1) d "
         "JOIN webhooks w ON w.project = d.project WHERE place <= ?2 ORDER BY due, n LIMIT ?3",
-        "iii", ft_store_now(), (int64_t)request->seq, (int64_t)request->limit);
+        "iii", ft_sql_now(sql), (int64_t)request->seq, (int64_t)request->limit);
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
         json_array_append_new(
             list,
@@ -366,7 +367,7 @@ static ft_status mark(ft_sql *sql, const json_t *list, ft_error *err)
 
 static ft_status add_wait(ft_sql *sql, json_t *result, ft_error *err)
 {
-    int64_t due, now = ft_store_now();
+    int64_t due, now = ft_sql_now(sql);
     bool found;
     ft_status status = ft_sql_number(
         sql, &due, &found, err,
@@ -381,8 +382,10 @@ static ft_status run_take(ft_sql *sql, ft_request *request, ft_error *err)
 {
     json_t *list = json_array();
     request->result = json_pack("{s:o}", "deliveries", list);
-    ft_status status = ft_sql_run(sql, NULL, err, "DELETE FROM deliveries WHERE ended < ?1", "i",
-                                  ft_store_now() - (int64_t)FT_DELIVERY_DAYS * DAY_MS);
+    ft_status status = ft_sql_lock(sql, "deliveries", "", err);
+    if (status == FT_OK)
+        status = ft_sql_run(sql, NULL, err, "DELETE FROM deliveries WHERE ended < ?1", "i",
+                            ft_sql_now(sql) - (int64_t)FT_DELIVERY_DAYS * DAY_MS);
     if (status == FT_OK) status = choose(sql, request, list, err);
     if (status == FT_OK) status = mark(sql, list, err);
     if (status == FT_OK) status = add_wait(sql, request->result, err);
@@ -400,7 +403,7 @@ void ft_store_deliveries_take(ft_store *store, uint32_t most, uint32_t each, ft_
 
 static ft_status run_end(ft_sql *sql, ft_request *request, ft_error *err)
 {
-    int64_t now = ft_store_now(), again = request->task, one;
+    int64_t now = ft_sql_now(sql), again = request->task, one;
     bool wanted = true;
     ft_status status = ft_sql_number(sql, &one, &wanted, err,
                                      "SELECT 1 FROM deliveries d JOIN webhooks w ON "
@@ -410,11 +413,12 @@ static ft_status run_end(ft_sql *sql, ft_request *request, ft_error *err)
     bool over = request->safe || again < 0 || !wanted;
     const char *state = request->safe ? "delivered" : over ? "failed" : "pending";
     request->result = json_object();
-    return ft_sql_run(sql, NULL, err,
-                      "UPDATE deliveries SET state = ?2, status = nullif(?3, 0), error = ?4, "
-                      "due = ?5, ended = iif(?6, ?7, NULL) WHERE id = ?1 AND state = 'sending'",
-                      "ttitiii", (const char *)request->job, state, request->blob,
-                      (const char *)request->other, now + (over ? 0 : again), (int64_t)over, now);
+    return ft_sql_run(
+        sql, NULL, err,
+        "UPDATE deliveries SET state = ?2, status = nullif(?3, 0), error = ?4, "
+        "due = ?5, ended = CASE WHEN ?6 <> 0 THEN ?7 END WHERE id = ?1 AND state = 'sending'",
+        "ttitiii", (const char *)request->job, state, request->blob, (const char *)request->other,
+        now + (over ? 0 : again), (int64_t)over, now);
 }
 
 void ft_store_delivery_end(ft_store *store, const char *delivery, const ft_store_outcome *outcome,

@@ -35,9 +35,33 @@ static void program_path(char *path, size_t size)
 
 #define ARGUMENTS 64
 
+/* Where tests/postgres/with runs, each folder has a schema there. */
+static const char *schema_of(const ft_daemon *daemon)
+{
+    return daemon->folder + strlen(daemon->folder) - 6;
+}
+
+bool ft_daemon_address(const ft_daemon *daemon, char address[512])
+{
+    const char *server = getenv("FT_TEST_POSTGRES");
+    if (!server) return false;
+    snprintf(address, 512, "%s&options=-csearch_path%%3D%%22%s%%22", server, schema_of(daemon));
+    return true;
+}
+
+static bool psql(const ft_daemon *daemon, const char *before, const char *after)
+{
+    char command[700];
+    const char *server = getenv("FT_TEST_POSTGRES");
+    if (!server) return true;
+    snprintf(command, sizeof command, "psql -X -q -d '%s' -c '%s \"%s\" %s' >/dev/null 2>&1",
+             server, before, schema_of(daemon), after);
+    return system(command) == 0;
+}
+
 static void run_daemon(const ft_daemon *daemon)
 {
-    char program[512], state[96], port_file[96], log_file[96];
+    char program[512], state[96], port_file[96], log_file[96], address[512];
     program_path(program, sizeof program);
     snprintf(state, sizeof state, "%s/state", daemon->folder);
     snprintf(port_file, sizeof port_file, "%s/port", daemon->folder);
@@ -53,6 +77,10 @@ static void run_daemon(const ft_daemon *daemon)
         program,       "--listen", "127.0.0.1:0", "--socket", daemon->socket, "--state", state,
         "--port-file", port_file,  "--workers",   "2"};
     size_t count = 11;
+    if (ft_daemon_address(daemon, address)) {
+        arguments[count++] = "--store";
+        arguments[count++] = address;
+    }
     for (const char *const *option = daemon->options; option && *option; option++)
         if (count < ARGUMENTS - 1) arguments[count++] = *option;
     execv(program, (char **)(uintptr_t)arguments);
@@ -101,7 +129,7 @@ bool ft_daemon_start(ft_daemon *daemon)
     char port_file[96];
     if (!*daemon->folder) {
         snprintf(daemon->folder, sizeof daemon->folder, "/tmp/ft-service-XXXXXX");
-        if (!mkdtemp(daemon->folder)) return false;
+        if (!mkdtemp(daemon->folder) || !psql(daemon, "CREATE SCHEMA", "")) return false;
         snprintf(daemon->socket, sizeof daemon->socket, "%s/socket", daemon->folder);
     }
     snprintf(port_file, sizeof port_file, "%s/port", daemon->folder);
@@ -165,7 +193,10 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 void ft_daemon_remove(ft_daemon *daemon)
 {
     ft_daemon_kill(daemon);
-    if (*daemon->folder) nftw(daemon->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    if (*daemon->folder) {
+        (void)psql(daemon, "DROP SCHEMA", "CASCADE");
+        nftw(daemon->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    }
     daemon->folder[0] = '\0';
 }
 

@@ -31,6 +31,9 @@ bool ft_daemon_stop(ft_daemon *daemon);
 void ft_daemon_kill(ft_daemon *daemon);   /* SIGKILL */
 void ft_daemon_remove(ft_daemon *daemon); /* kills it and deletes its folder */
 
+/* The address of its store; false: it is in the state folder. */
+bool ft_daemon_address(const ft_daemon *daemon, char address[512]);
+
 typedef struct ft_answer {
     long status; /* 0: no answer */
     ft_strbuf head, body;

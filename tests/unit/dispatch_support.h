@@ -15,7 +15,7 @@ typedef struct fixture {
     ft_config config;
     ft_store *store;
     ft_dispatch *dispatch;
-    char folder[64], hash[FT_DIGEST_HEX + 1];
+    char folder[64], place[PLACE_MOST], hash[FT_DIGEST_HEX + 1];
     answer a;
 } fixture;
 
@@ -28,7 +28,7 @@ static inline void set_option(fixture *f, const char *name, const char *value)
 static inline void open_server(fixture *f)
 {
     ft_error err = FT_ERROR_INIT;
-    if (ft_store_open(&f->loop, f->folder, &f->store, &err) != FT_OK ||
+    if (ft_store_open(&f->loop, f->place, &f->store, &err) != FT_OK ||
         ft_dispatch_open(&f->loop, &f->config, f->store, &f->dispatch, &err) != FT_OK)
         fail_msg("%s", err.message);
 }
@@ -45,6 +45,7 @@ static inline int setup(void **state)
 {
     fixture *f = ft_calloc(1, sizeof *f);
     make_folder(f->folder);
+    make_place(f->folder, f->place);
     uv_loop_init(&f->loop);
     ft_config_init(&f->config);
     ft_log_set_level(FT_LOG_ERROR);
@@ -65,6 +66,7 @@ static inline int teardown(void **state)
     close_server(f);
     assert_int_equal(uv_loop_close(&f->loop), 0);
     ft_config_release(&f->config);
+    remove_place(f->folder);
     remove_folder(f->folder);
     free(f);
     return 0;

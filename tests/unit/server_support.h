@@ -16,6 +16,8 @@
 
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "store/check.h"
+#include "store/sql.h"
 #include "store/store.h"
 
 #define PATIENCE_MS 120000 /* a test that waits longer has failed */
@@ -98,6 +100,95 @@ static void remove_folder(const char *folder)
     ft_strbuf_printf(&command, "rm -rf '%s'", folder);
     assert_int_equal(system(command.text), 0);
     ft_strbuf_release(&command);
+}
+
+/* ---- Where the store is ---------------------------------------------------------------------- */
+
+#define PLACE_MOST 512
+
+/* The name of a schema of its own in the database of tests/postgres/with. */
+static inline void schema_of(const char *folder, char name[32])
+{
+    snprintf(name, 32, "t_%s", strrchr(folder, '-') + 1);
+}
+
+static inline void execute_at(const char *place, const char *text)
+{
+    ft_sql sql = {.driver = NULL};
+    ft_error err = FT_ERROR_INIT;
+    ft_status status = ft_sql_open_existing(&sql, place, &err);
+    if (status == FT_OK) status = ft_sql_script(&sql, text, &err);
+    if (status != FT_OK) fail_msg("%s", err.message);
+    ft_sql_close(&sql);
+}
+
+/* A store of this folder's own: in it, or where tests/postgres/with runs, in a schema there. */
+static inline void make_place(const char *folder, char place[PLACE_MOST])
+{
+    const char *address = getenv("FT_TEST_POSTGRES");
+    char schema[32], text[80];
+    snprintf(place, PLACE_MOST, "%s", folder);
+    if (!address) return;
+    schema_of(folder, schema);
+    snprintf(text, sizeof text, "CREATE SCHEMA \"%s\"", schema);
+    execute_at(address, text);
+    snprintf(place, PLACE_MOST, "%s&options=-csearch_path%%3D%%22%s%%22", address, schema);
+}
+
+static inline void remove_place(const char *folder)
+{
+    const char *address = getenv("FT_TEST_POSTGRES");
+    char schema[32], text[80];
+    if (!address) return;
+    schema_of(folder, schema);
+    snprintf(text, sizeof text, "DROP SCHEMA IF EXISTS \"%s\" CASCADE", schema);
+    execute_at(address, text);
+}
+
+static inline void database_of(const char *place, ft_strbuf *path)
+{
+    ft_strbuf_printf(path, "%s%s", place, ft_sql_is_address(place) ? "" : "/foretell.db");
+}
+
+static inline ft_status check_at(const char *place, ft_error *err)
+{
+    ft_strbuf path = {0};
+    database_of(place, &path);
+    ft_status status = ft_store_check_file(path.text, err);
+    ft_strbuf_release(&path);
+    return status;
+}
+
+/* The database of a place: what another program opens. */
+static inline void open_at(const char *place, ft_sql *sql)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_strbuf path = {0};
+    *sql = (ft_sql){.driver = NULL};
+    database_of(place, &path);
+    if (ft_sql_open_existing(sql, path.text, &err) != FT_OK) fail_msg("%s", err.message);
+    ft_strbuf_release(&path);
+}
+
+static inline void change_at(const char *place, const char *text)
+{
+    ft_sql sql;
+    ft_error err = FT_ERROR_INIT;
+    open_at(place, &sql);
+    if (ft_sql_script(&sql, text, &err) != FT_OK) fail_msg("%s", err.message);
+    ft_sql_close(&sql);
+}
+
+/* What the database itself holds, read behind the store's back. */
+static inline int64_t number_at(const char *place, const char *text)
+{
+    ft_sql sql;
+    int64_t value = 0;
+    ft_error err = FT_ERROR_INIT;
+    open_at(place, &sql);
+    if (ft_sql_number(&sql, &value, NULL, &err, text, "") != FT_OK) fail_msg("%s", err.message);
+    ft_sql_close(&sql);
+    return value;
 }
 
 static const char *text_of(const json_t *object, const char *member)

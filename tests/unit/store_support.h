@@ -4,21 +4,19 @@
 
 #include "server_support.h"
 
-#include <sqlite3.h>
-
 static const char HASH[] = "00000000000000000000000000000000000000000000000000000000000000aa";
 
 typedef struct fixture {
     uv_loop_t loop;
     ft_store *store;
-    char folder[64];
+    char folder[64], place[PLACE_MOST];
     answer a;
 } fixture;
 
 static inline void open_store(fixture *f)
 {
     ft_error err = FT_ERROR_INIT;
-    if (ft_store_open(&f->loop, f->folder, &f->store, &err) != FT_OK) fail_msg("%s", err.message);
+    if (ft_store_open(&f->loop, f->place, &f->store, &err) != FT_OK) fail_msg("%s", err.message);
 }
 
 static inline void reopen(fixture *f)
@@ -31,6 +29,7 @@ static inline int setup(void **state)
 {
     fixture *f = ft_calloc(1, sizeof *f);
     make_folder(f->folder);
+    make_place(f->folder, f->place);
     uv_loop_init(&f->loop);
     open_store(f);
     *state = f;
@@ -42,32 +41,26 @@ static inline int teardown(void **state)
     fixture *f = *state;
     close_store(&f->loop, f->store);
     assert_int_equal(uv_loop_close(&f->loop), 0);
+    remove_place(f->folder);
     remove_folder(f->folder);
     free(f);
     return 0;
 }
 
-static inline sqlite3 *open_database(const fixture *f)
+static inline int64_t query(const fixture *f, const char *text)
 {
-    ft_strbuf path = {0};
-    sqlite3 *db;
-    ft_strbuf_printf(&path, "%s/foretell.db", f->folder);
-    assert_int_equal(sqlite3_open(path.text, &db), SQLITE_OK);
-    ft_strbuf_release(&path);
-    return db;
+    return number_at(f->place, text);
 }
 
-/* What the database itself holds, read behind the store's back. */
-static inline int64_t query(const fixture *f, const char *sql)
+static inline int64_t version_of(const fixture *f)
 {
-    sqlite3 *db = open_database(f);
-    sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return value;
+    ft_sql sql;
+    int64_t version = 0;
+    ft_error err = FT_ERROR_INIT;
+    open_at(f->place, &sql);
+    if (ft_sql_version(&sql, &version, &err) != FT_OK) fail_msg("%s", err.message);
+    ft_sql_close(&sql);
+    return version;
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -202,16 +195,17 @@ static inline void planned(fixture *f, char job[17])
 
 static inline void job_of(const fixture *f, int64_t task, char job[17])
 {
-    sqlite3 *db = open_database(f);
-    sqlite3_stmt *statement;
-    int good =
-        sqlite3_prepare_v2(db, "SELECT id FROM jobs WHERE n = ?1 >> 28", -1, &statement, NULL);
-    assert_int_equal(good, SQLITE_OK);
-    sqlite3_bind_int64(statement, 1, task);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    snprintf(job, 17, "%s", (const char *)sqlite3_column_text(statement, 0));
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
+    ft_sql sql;
+    ft_statement *statement;
+    bool row = false;
+    ft_error err = FT_ERROR_INIT;
+    open_at(f->place, &sql);
+    ft_status status =
+        ft_sql_start(&sql, &statement, &err, "SELECT id FROM jobs WHERE n = ?1", "i", task >> 28);
+    if (status == FT_OK) status = ft_sql_next(&sql, statement, &row, &err);
+    if (status != FT_OK || !row) fail_msg("%s", err.message);
+    snprintf(job, 17, "%s", ft_sql_text(statement, 0));
+    ft_sql_close(&sql);
 }
 
 static inline bool commit(fixture *f, uint64_t token, int64_t task, const char *check,

@@ -2,8 +2,6 @@
  * budgets, signs of life, evidence. */
 #include "dispatch_support.h"
 
-#include <sqlite3.h>
-
 static json_t *project(const char *name)
 {
     return json_pack("{s:s}", "project", name);
@@ -25,14 +23,7 @@ static void restart(fixture *f, const char *name, const char *value)
 
 static void change_database(const fixture *f, const char *sql)
 {
-    ft_strbuf path = {0};
-    sqlite3 *db;
-    ft_strbuf_printf(&path, "%s/foretell.db", f->folder);
-    assert_int_equal(sqlite3_open(path.text, &db), SQLITE_OK);
-    sqlite3_busy_timeout(db, 10000);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-    ft_strbuf_release(&path);
+    change_at(f->place, sql);
 }
 
 static bool is_done(fixture *f, const char *job)
@@ -324,15 +315,16 @@ static void test_a_failing_store_is_given_time(void **state)
 {
     fixture *f = *state;
     char job[17];
-    change_database(f, "CREATE TRIGGER no BEFORE INSERT ON verdicts WHEN NEW.task IS NOT NULL "
-                       "BEGIN SELECT RAISE(ABORT, 'no'); END");
+    change_database(f, FT_DIALECTS("CREATE TRIGGER no BEFORE INSERT ON verdicts WHEN NEW.task IS "
+                                   "NOT NULL BEGIN SELECT RAISE(ABORT, 'no'); END",
+                                   "ALTER TABLE verdicts ADD CONSTRAINT no CHECK (task IS NULL)"));
     upload_text(f, "good");
     create_job(f, "safe", NULL, job);
     let_pass(f, 3000);
     int64_t batches = metric(f, "batches");
     assert_in_range(batches, 2, 8); /* the plan, then after 0, 0.5, 1.5, ... seconds */
     assert_false(is_done(f, job));
-    change_database(f, "DROP TRIGGER no");
+    change_database(f, FT_DIALECTS("DROP TRIGGER no", "ALTER TABLE verdicts DROP CONSTRAINT no"));
     json_t *snapshot = wait_for(f, job);
     assert_string_equal(text_of(snapshot, "state"), "done");
     json_decref(snapshot);

@@ -1,16 +1,11 @@
 #include "store_support.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/file.h>
-#include <sys/wait.h>
-
 /* ---- Opening --------------------------------------------------------------------------------- */
 
 static void test_migrations(void **state)
 {
     fixture *f = *state;
-    assert_int_equal(query(f, "PRAGMA user_version"), ft_store_schema_version());
+    assert_int_equal(version_of(f), ft_store_schema_version());
     assert_true(ft_store_schema_version() >= 1);
     store_trace(f);
     reopen(f);
@@ -21,77 +16,24 @@ static void test_migrations(void **state)
 static void test_newer_schema_refused(void **state)
 {
     fixture *f = *state;
-    close_store(&f->loop, f->store);
-    sqlite3 *db = open_database(f);
-    assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 999", NULL, NULL, NULL), SQLITE_OK);
+    ft_sql sql;
     ft_error err = FT_ERROR_INIT;
     ft_store *store = NULL;
-    assert_int_equal(ft_store_open(&f->loop, f->folder, &store, &err), FT_UNSUPPORTED);
+    char back[80];
+    close_store(&f->loop, f->store);
+    open_at(f->place, &sql);
+    const char *newer =
+        FT_DIALECTS("PRAGMA user_version = 999", "UPDATE schema_version SET version = 999");
+    assert_int_equal(ft_sql_run(&sql, NULL, &err, newer, ""), FT_OK);
+    ft_sql_close(&sql);
+    assert_int_equal(ft_store_open(&f->loop, f->place, &store, &err), FT_UNSUPPORTED);
     assert_non_null(strstr(err.message, "999"));
     assert_null(store);
-    ft_strbuf back = {0};
-    ft_strbuf_printf(&back, "PRAGMA user_version = %d", ft_store_schema_version());
-    assert_int_equal(sqlite3_exec(db, back.text, NULL, NULL, NULL), SQLITE_OK);
-    ft_strbuf_release(&back);
-    sqlite3_close(db);
+    const char *raise = ft_sql_is_address(f->place) ? "UPDATE schema_version SET version ="
+                                                    : "PRAGMA user_version =";
+    snprintf(back, sizeof back, "%s %d", raise, ft_store_schema_version());
+    change_at(f->place, back);
     open_store(f);
-}
-
-static void test_second_daemon_refused(void **state)
-{
-    fixture *f = *state;
-    ft_error err = FT_ERROR_INIT;
-    ft_store *store = NULL;
-    assert_int_equal(ft_store_open(&f->loop, f->folder, &store, &err), FT_CONFLICT);
-}
-
-/* A child that a killed daemon was starting has its lock for a moment still. */
-static void test_lock_for_a_moment(void **state)
-{
-    fixture *f = *state;
-    char path[128];
-    int ends[2];
-    char byte;
-    close_store(&f->loop, f->store);
-    snprintf(path, sizeof path, "%s/lock", f->folder);
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        int fd = open(path, O_RDWR);
-        bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
-        if (!locked || write(ends[1], "!", 1) != 1) _exit(1);
-        poll(NULL, 0, 300); /* while the daemon starts */
-        _exit(0);
-    }
-    assert_true(child > 0);
-    assert_int_equal(read(ends[0], &byte, 1), 1);
-    open_store(f);
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    close(ends[0]);
-    close(ends[1]);
-}
-
-static void test_no_database(void **state)
-{
-    (void)state;
-    uv_loop_t loop;
-    char folder[64];
-    ft_strbuf path = {0};
-    make_folder(folder);
-    uv_loop_init(&loop);
-    ft_strbuf_printf(&path, "%s/foretell.db", folder);
-    FILE *file = fopen(path.text, "we");
-    assert_non_null(file);
-    for (int i = 0; i < 4096; i++) fputs("not a database ", file);
-    fclose(file);
-    ft_error err = FT_ERROR_INIT;
-    ft_store *store = NULL;
-    assert_int_equal(ft_store_open(&loop, folder, &store, &err), FT_IO);
-    assert_int_equal(uv_loop_close(&loop), 0);
-    ft_strbuf_release(&path);
-    remove_folder(folder);
 }
 
 /* ---- Traces ---------------------------------------------------------------------------------- */
@@ -525,9 +467,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_migrations),
         TEST(test_newer_schema_refused),
-        TEST(test_second_daemon_refused),
-        TEST(test_lock_for_a_moment),
-        cmocka_unit_test(test_no_database),
         TEST(test_chunks),
         TEST(test_same_content_is_stored_once),
         TEST(test_incomplete_blob),

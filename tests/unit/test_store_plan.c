@@ -257,18 +257,12 @@ static void test_expires_some_at_a_time(void **state)
 static void check_database(const fixture *f)
 {
     ft_error err = FT_ERROR_INIT;
-    ft_strbuf path = {0};
-    ft_strbuf_printf(&path, "%s/foretell.db", f->folder);
-    if (ft_store_check_file(path.text, &err) != FT_OK) fail_msg("%s", err.message);
-    ft_strbuf_release(&path);
+    if (check_at(f->place, &err) != FT_OK) fail_msg("%s", err.message);
 }
 
 static void age(const fixture *f)
 {
-    sqlite3 *db = open_database(f);
-    sqlite3_busy_timeout(db, 5000);
-    assert_int_equal(sqlite3_exec(db, "UPDATE jobs SET finished = 1", NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
+    change_at(f->place, "UPDATE jobs SET finished = 1");
 }
 
 /* It goes in pieces, and the database is sound after each. */

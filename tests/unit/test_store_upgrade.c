@@ -2,6 +2,8 @@
  * (service/upgrade), then opened by this version. What they had is kept, and the work goes on. */
 #include "store_support.h"
 
+#include <sqlite3.h>
+
 #include "store/check.h"
 #include "store/webhooks.h"
 
@@ -16,6 +18,16 @@
 extern const char *const ft_migrations[];
 
 /* ---- Making one ------------------------------------------------------------------------------ */
+
+static sqlite3 *open_database(const fixture *f)
+{
+    ft_strbuf path = {0};
+    sqlite3 *db;
+    ft_strbuf_printf(&path, "%s/foretell.db", f->folder);
+    assert_int_equal(sqlite3_open(path.text, &db), SQLITE_OK);
+    ft_strbuf_release(&path);
+    return db;
+}
 
 static void execute(sqlite3 *db, const char *sql)
 {
@@ -221,6 +233,7 @@ static void test_upgrades(void **state)
         fixture f = {.store = NULL};
         print_message("from version %d\n", version);
         make_folder(f.folder);
+        snprintf(f.place, sizeof f.place, "%s", f.folder);
         uv_loop_init(&f.loop);
         upgrade_from(&f, version);
         assert_int_equal(uv_loop_close(&f.loop), 0);
@@ -235,6 +248,7 @@ static void test_failing_migration(void **state)
     fixture f = {.store = NULL};
     ft_error err = FT_ERROR_INIT;
     make_folder(f.folder);
+    snprintf(f.place, sizeof f.place, "%s", f.folder);
     uv_loop_init(&f.loop);
     make_database(&f, 4);
     sqlite3 *db = open_database(&f);

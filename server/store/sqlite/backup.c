@@ -10,15 +10,6 @@
 #include "store/internal.h"
 #include "store/sqlite/part_file.h"
 
-static ft_status open_reading(const char *path, ft_sql *sql, ft_error *err)
-{
-    if (sqlite3_open_v2(path, &sql->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
-        SQLITE_OK)
-        return ft_error_set(err, FT_IO, "cannot open %s: %s", path, sqlite3_errmsg(sql->db));
-    sqlite3_busy_timeout(sql->db, 5000);
-    return FT_OK;
-}
-
 ft_status ft_backup_check(const char *file, ft_error *err)
 {
     return ft_store_check_file(file, err);
@@ -26,8 +17,8 @@ ft_status ft_backup_check(const char *file, ft_error *err)
 
 static ft_status copy(const char *from, const char *to, ft_error *err)
 {
-    ft_sql sql = {.db = NULL};
-    ft_status status = open_reading(from, &sql, err);
+    ft_sql sql = {.driver = NULL};
+    ft_status status = ft_sql_open_existing(&sql, from, err);
     if (status == FT_OK) status = ft_store_check_version(&sql, from, err);
     /* One read transaction: the daemon's writers go on in the log beside it. */
     if (status == FT_OK) status = ft_sql_run(&sql, NULL, err, "VACUUM INTO ?1", "t", to);
