@@ -2,6 +2,7 @@
  * and compares its memory with what the first choice had. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 #include "rewinding/kept.h"
 #include "rewinding/rewinding.h"
 #include "rewinding/snapshot.h"
+#include "rewinding/syscalls.h"
 #include "seeded.h"
 
 /* A sanitizer's shadow memory and stacks would be rewound too. */
@@ -403,27 +405,154 @@ static void test_one_large_run(void **state)
     assert_int_equal(play(play_one_large_run), FINE);
 }
 
-/* A mapping that a run makes is seen by the audit. */
-static void look_at_mappings(void)
+/* ---- the kernel's side */
+
+static int open_before;
+
+static void change_descriptors(void)
 {
-    require(!shared->spoilt == (shared->runs < 3), "the audit is wrong");
-    if (shared->runs >= 3) _exit(FINE);
+    int pair[2];
+    int one = open("/dev/null", O_RDONLY), other = dup(one);
+    REQUIRE(one >= 0 && other == one + 1 && !pipe(pair) && pair[1] == one + 3);
+    REQUIRE(dup2(pair[0], one + 9) == one + 9 && !close(other) && !close(pair[0]));
+    REQUIRE(fcntl(one, F_DUPFD, 50) == 50);
 }
 
-static void play_audit(void)
+static void change_mappings(void)
 {
-    start_runs(ALL_RUNS, true, 1);
-    shared->check = look_at_mappings;
-    if (shared->runs == 2) mapped = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mapped = mmap(NULL, LARGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(!mprotect(mapped, PAGE, PROT_READ | PROT_WRITE));
+    mapped[9] = 1;
+    char *more = mmap(NULL, LARGE, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(!munmap(mapped + PAGE, PAGE) && !munmap(more, LARGE));
+}
+
+static volatile sig_atomic_t signals_handled;
+
+static void handle_signal(int number)
+{
+    (void)number;
+    signals_handled++;
+}
+
+static void change_signals(void)
+{
+    sigset_t set, old;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    REQUIRE(signal(SIGUSR1, handle_signal) == SIG_DFL);
+    REQUIRE(!sigprocmask(SIG_BLOCK, &set, &old) && !sigismember(&old, SIGUSR1));
+    REQUIRE(!raise(SIGUSR1) && !signals_handled);
+    ft_rt_syscalls_watch(true);
+    REQUIRE(!sigprocmask(SIG_SETMASK, &old, NULL) && signals_handled == 1);
+    REQUIRE(!raise(SIGUSR1) && signals_handled == 2);
+    ft_rt_syscalls_watch(true);
+    sigfillset(&set);
+    REQUIRE(!sigprocmask(SIG_BLOCK, &set, NULL) && getpid() > 0);
+}
+
+static void change_nothing(void)
+{
+    char text[64];
+    int fd = open("/proc/self/stat", O_RDONLY);
+    REQUIRE(read(fd, text, sizeof text) > 0 && !close(fd));
     free(malloc(1 << 20));
+}
+
+/* Taken back after each run, whatever it is. */
+static void (*const taken_back[])(void) = {change_descriptors, change_mappings, change_signals,
+                                           change_nothing};
+enum { TAKEN_BACK = sizeof taken_back / sizeof *taken_back };
+
+static void play_taken_back(void)
+{
+    open_before = dup(0);
+    close(open_before);
+    start_runs(TAKEN_BACK * 4, true, 1);
+    int now = dup(0);
+    REQUIRE(now == open_before && !close(now));
+    taken_back[shared->runs % TAKEN_BACK]();
     ft_rt_rewinding_end();
 }
 
-static void test_audit(void **state)
+static void test_taken_back(void **state)
 {
     (void)state;
     if (SANITIZED) skip();
-    assert_int_equal(play(play_audit), FINE);
+    assert_int_equal(play(play_taken_back), FINE);
+}
+
+/* What cannot be taken back is said, and done. */
+static void close_old(void)
+{
+    REQUIRE(!close(open_before) && fcntl(open_before, F_GETFD) < 0);
+}
+
+static void unmap_old(void)
+{
+    REQUIRE(!munmap(mapped, PAGE));
+}
+
+static void discard_old(void)
+{
+    REQUIRE(!madvise(mapped, PAGE, MADV_DONTNEED) && !mapped[0]);
+}
+
+static void change_folder(void)
+{
+    char path[64];
+    REQUIRE(!chdir("/") && getcwd(path, sizeof path) && !strcmp(path, "/"));
+}
+
+static void fork_one(void)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (!child) _exit(33);
+    REQUIRE(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 33);
+}
+
+static void *kernel_thread(void *argument)
+{
+    *(int *)argument = 1;
+    return NULL;
+}
+
+static void make_kernel_thread(void)
+{
+    pthread_t thread;
+    int ran = 0;
+    REQUIRE(!pthread_create(&thread, NULL, kernel_thread, &ran) && !pthread_join(thread, NULL));
+    REQUIRE(ran);
+}
+
+static void (*const spoiling[])(void) = {close_old,     unmap_old, discard_old,
+                                         change_folder, fork_one,  make_kernel_thread};
+static size_t spoils;
+
+static void look_at_spoilt(void)
+{
+    require(shared->spoilt != NULL, "it is not said what the run left behind");
+    _exit(FINE);
+}
+
+static void play_spoiling(void)
+{
+    open_before = dup(0);
+    mapped = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mapped[0] = 1;
+    start_runs(2, true, 1);
+    shared->check = look_at_spoilt;
+    spoiling[spoils]();
+    ft_rt_rewinding_end();
+}
+
+static void test_spoilt(void **state)
+{
+    (void)state;
+    if (SANITIZED) skip();
+    for (spoils = 0; spoils < sizeof spoiling / sizeof *spoiling; spoils++)
+        assert_int_equal(play(play_spoiling), FINE);
 }
 
 static void play_sealed(void)
@@ -533,11 +662,12 @@ static void test_self_test(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_self_test), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_handles),   cmocka_unit_test(test_own_stack),
-        cmocka_unit_test(test_memory),    cmocka_unit_test(test_one_large_run),
-        cmocka_unit_test(test_audit),     cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_crashes),   cmocka_unit_test(test_hang),
+        cmocka_unit_test(test_self_test),  cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_handles),    cmocka_unit_test(test_own_stack),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_one_large_run),
+        cmocka_unit_test(test_taken_back), cmocka_unit_test(test_spoilt),
+        cmocka_unit_test(test_kept),       cmocka_unit_test(test_crashes),
+        cmocka_unit_test(test_hang),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

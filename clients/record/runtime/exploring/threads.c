@@ -78,12 +78,16 @@ void *ft_rt_x_thread_begins(ft_rt_x_thread *self)
 
 static size_t stack_size(const pthread_attr_t *attributes)
 {
+    static size_t usual; /* asked for once, before the first choice */
     size_t size = 0;
     if (attributes && !pthread_attr_getstacksize(attributes, &size)) return size;
     struct rlimit limit;
-    const size_t usual = 8 << 20;
-    bool known = !getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur != RLIM_INFINITY;
-    return known ? limit.rlim_cur : usual;
+    if (!usual) {
+        usual = 8 << 20;
+        bool known = !getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur != RLIM_INFINITY;
+        if (known) usual = limit.rlim_cur;
+    }
+    return usual;
 }
 
 int ft_rt_x_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),

@@ -14,6 +14,8 @@
 #include "libc/libc.h"
 #include "raw/raw.h"
 #include "rewinding/contexts.h"
+#include "rewinding/signals.h"
+#include "rewinding/syscalls.h"
 
 enum { RED_ZONE = 128, LEAST_SLOT = 8 << 20, FSGSBASE = 2 /* bit of AT_HWCAP2 */ };
 
@@ -76,9 +78,24 @@ __asm__(".text\n"
         "  hlt\n"
         ".size ft_rt_context_park, . - ft_rt_context_park\n");
 
+/* The mask that the only kernel thread has. It is the running context's. */
+static uint64_t mask_now;
+
+void ft_rt_context_masked(uint64_t mask)
+{
+    mask_now = mask;
+}
+
 void ft_rt_context_switch(ft_rt_context *from, const ft_rt_context *to)
 {
     FT_REQUIRE(from != to && to->fs && to->sp);
+    from->mask = mask_now;
+    if (to->mask != mask_now) {
+        bool watched = ft_rt_syscalls_watch(false);
+        mask_now = to->mask;
+        syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask_now, NULL, FT_RT_MASK_SIZE);
+        ft_rt_syscalls_watch(watched);
+    }
     ft_rt_context_swap(&from->sp, to->sp, to->fs);
 }
 
@@ -92,7 +109,7 @@ ft_rt_context ft_rt_context_on(void *stack, size_t size, void (*entry)(void))
     memset(frame, 0, (FRAME_WORDS + 1) * sizeof *frame);
     frame[0] = SSE_CONTROL | (uintptr_t)X87_CONTROL << 32;
     frame[FRAME_WORDS - 1] = (uintptr_t)entry;
-    return (ft_rt_context){frame, (uintptr_t)pthread_self()};
+    return (ft_rt_context){frame, (uintptr_t)pthread_self(), mask_now};
 }
 
 /* ---- the pool */
@@ -176,8 +193,11 @@ static bool map_pool(void)
 /* A stack becomes accessible when it is first needed, and stays so. */
 static bool open_stack(const slot *s)
 {
-    return !syscall(SYS_mprotect, stack_of(s) + FT_RAW_PAGE, pool.size - FT_RAW_PAGE,
-                    PROT_READ | PROT_WRITE);
+    bool watched = ft_rt_syscalls_watch(false);
+    long failed = syscall(SYS_mprotect, stack_of(s) + FT_RAW_PAGE, pool.size - FT_RAW_PAGE,
+                          PROT_READ | PROT_WRITE);
+    ft_rt_syscalls_watch(watched);
+    return !failed;
 }
 
 void ft_rt_contexts_pool(uintptr_t *from, uintptr_t *to)
@@ -254,6 +274,7 @@ const char *ft_rt_contexts_start(void)
     const char *why = ft_rt_contexts_check();
     if (why || pool.stacks) return why;
     if (!map_pool()) return "there is no memory for stacks (ulimit -v)";
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &mask_now, FT_RT_MASK_SIZE);
     ft_rt_context_fsgsbase = (int)(getauxval(AT_HWCAP2) & FSGSBASE);
     ft_rt_context_quiet();
     dlopen("libgcc_s.so.1", RTLD_NOW); /* pthread_exit needs it, and would load it in a run */
@@ -283,12 +304,14 @@ static int park_thread(slot *s, const pthread_attr_t *attributes)
 {
     pthread_t handle;
     sigset_t all, before;
+    bool watched = ft_rt_syscalls_watch(false);
     s->gone = 1;
     sigfillset(&all);
     FT_REAL(pthread_sigmask)(SIG_SETMASK, &all, &before);
     int error = FT_REAL(pthread_create)(&handle, attributes, begin, s);
     if (!error) await_gone(s);
     FT_REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
+    ft_rt_syscalls_watch(watched);
     if (error) return error;
     s->state = PARKED;
     *tid_of(s->context.fs) = pool.first_tid + 1 + (int)index_of(s);
@@ -413,6 +436,7 @@ int ft_rt_context_make(ft_rt_context **made, pthread_t *handle, const pthread_at
     }
     if (attributes) pthread_attr_getdetachstate(attributes, &detached);
     s->state = USED;
+    s->context.mask = mask_now;
     s->start = start;
     s->argument = argument;
     s->detached = detached == PTHREAD_CREATE_DETACHED;

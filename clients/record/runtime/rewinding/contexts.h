@@ -28,8 +28,9 @@
 enum { FT_RT_CONTEXTS = 64 }; /* at once, besides the first thread */
 
 typedef struct ft_rt_context {
-    void *sp;     /* the callee-saved registers lie there; of the running context: not valid */
-    uintptr_t fs; /* the FS base, which is its pthread_t; 0: the context does not exist */
+    void *sp;      /* the callee-saved registers lie there; of the running context: not valid */
+    uintptr_t fs;  /* the FS base, which is its pthread_t; 0: the context does not exist */
+    uint64_t mask; /* signals that it blocks, as the kernel has them */
 } ft_rt_context;
 
 /* NULL, or the reason why threads cannot be contexts here. Changes nothing, and has to be called
@@ -45,8 +46,11 @@ void ft_rt_contexts_reserve(uint32_t n);
  * is the C library's and new, since the pool's are too small: a rewind does not take that back. */
 int ft_rt_context_make(ft_rt_context **made, pthread_t *handle, const pthread_attr_t *attributes,
                        void *(*start)(void *), void *argument, bool *foreign);
-/* Saves the running context in `from` and goes on in `to`; returns when a switch comes back. */
+/* Saves the running context in `from` and goes on in `to`, with its signal mask; returns when a
+ * switch comes back. */
 void ft_rt_context_switch(ft_rt_context *from, const ft_rt_context *to);
+/* The running context has set its signal mask. */
+void ft_rt_context_masked(uint64_t mask);
 /* The running context will not go on. `self` is what make returned. */
 void ft_rt_context_ends(ft_rt_context *self);
 /* As pthread_join and pthread_detach of a context that has ended (join) or not (detach). */

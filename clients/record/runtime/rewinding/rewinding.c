@@ -9,13 +9,15 @@
 #include "libc/libc.h"
 #include "rewinding/kept.h"
 #include "rewinding/rewinding.h"
+#include "rewinding/signals.h"
 #include "rewinding/snapshot.h"
+#include "rewinding/syscalls.h"
 
 /* The C library keeps this signal for itself and masks it nowhere: it cancels threads, which the
  * recorder refuses. */
 enum { TICK = 32, TICK_MS = 20, STACK = 256 << 10, SIGNAL_STACK = 64 << 10 };
 
-static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
 
 static struct explorer {
     ft_rt_rewinding_calls calls;
@@ -58,39 +60,20 @@ uint64_t ft_rt_rewinding_cost(void)
     return explorer ? explorer->cost : 0;
 }
 
-/* ---- signals, by the kernel's interface: the C library hides the one of the ticks */
-
-typedef struct kernel_action {
-    void (*handler)(int, siginfo_t *, void *);
-    unsigned long flags;
-    void (*restorer)(void);
-    uint64_t mask;
-} kernel_action;
-
-void ft_rt_rewinding_restore(void);
-__asm__(".text\n"
-        ".hidden ft_rt_rewinding_restore\n"
-        ".globl ft_rt_rewinding_restore\n"
-        ".type ft_rt_rewinding_restore, @function\n"
-        "ft_rt_rewinding_restore:\n"
-        "  mov $15, %eax\n" /* rt_sigreturn */
-        "  syscall\n"
-        ".size ft_rt_rewinding_restore, . - ft_rt_rewinding_restore\n");
+/* ---- signals */
 
 static bool handle(int number, void (*handler)(int, siginfo_t *, void *), int flags)
 {
-    enum { RESTORER = 0x04000000, MASK_SIZE = 8 };
-    kernel_action a = {handler, (unsigned long)(flags | SA_SIGINFO | RESTORER),
-                       ft_rt_rewinding_restore, 0};
-    return !syscall(SYS_rt_sigaction, number, &a, NULL, MASK_SIZE);
+    ft_rt_kernel_action a = {handler, (unsigned long)(flags | SA_SIGINFO | FT_RT_RESTORER),
+                             ft_rt_syscalls_return, 0};
+    return !syscall(SYS_rt_sigaction, number, &a, NULL, FT_RT_MASK_SIZE);
 }
 
 /* The program has no handler of its own, and does not ignore it. */
 static bool is_default(int number)
 {
-    enum { MASK_SIZE = 8 };
-    kernel_action a;
-    return !syscall(SYS_rt_sigaction, number, NULL, &a, MASK_SIZE) && !a.handler;
+    ft_rt_kernel_action a;
+    return !syscall(SYS_rt_sigaction, number, NULL, &a, FT_RT_MASK_SIZE) && !a.handler;
 }
 
 /* The stack that it runs on is left as it is: the next signal begins at its end again. */
@@ -163,7 +146,7 @@ static bool start_signals(void)
 static uint64_t now(void)
 {
     struct timespec at;
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &at);
+    FT_REAL(clock_gettime)(CLOCK_MONOTONIC, &at);
     return (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
 }
 
@@ -180,6 +163,7 @@ static void go_back(void)
 {
     if (explorer->spoilt) return;
     uint64_t start = now();
+    ft_rt_syscalls_take_back();
     ft_rt_snapshot_rewind();
     uint64_t took = now() - start;
     if (!explorer->cost || took < explorer->cost) explorer->cost = took;
@@ -198,6 +182,7 @@ static void explore(void)
         explorer->spoilt = NULL;
         explorer->ticks = 0;
         explorer->in_run = true;
+        ft_rt_syscalls_watch(true);
         ft_rt_context_switch(&explorer->explorer, &e->at_first_choice);
         e->calls.ended();
         go_back();
@@ -212,6 +197,7 @@ const char *ft_rt_rewinding_start(const ft_rt_rewinding_calls *calls)
     if (why) return why;
     struct explorer *e = ft_rt_kept(sizeof *e);
     if (!e) return "there is no memory for the explorer's stack (ulimit -v)";
+    if (!ft_rt_syscalls_start()) return "the kernel does not report system calls (Linux 5.11 does)";
     ft_rt_contexts_reserve(calls->reserve);
     e->calls = *calls;
     e->explorer = ft_rt_context_on(e->stack, sizeof e->stack, explore);
@@ -225,6 +211,7 @@ const char *ft_rt_rewinding_start(const ft_rt_rewinding_calls *calls)
 void ft_rt_rewinding_end(void)
 {
     FT_REQUIRE(explorer && explorer->in_run);
+    ft_rt_syscalls_watch(false);
     explorer->in_run = false;
     ft_rt_context_switch(&explorer->left, &explorer->explorer);
     __builtin_unreachable();

@@ -166,6 +166,15 @@ static bool add_all(void)
 
 /* ---- written pages */
 
+/* So that the program's own descriptors get the numbers that they would have. */
+static int aside(int low)
+{
+    enum { AWAY = 500 };
+    int fd = low < 0 ? -1 : (int)syscall(SYS_fcntl, low, F_DUPFD_CLOEXEC, AWAY);
+    if (fd >= 0) syscall(SYS_close, low);
+    return fd < 0 ? low : fd;
+}
+
 static void scan(scan_argument *a, uintptr_t from, uintptr_t to, uint64_t flags)
 {
     *a = (scan_argument){.size = sizeof *a,
@@ -198,7 +207,7 @@ static uint32_t stretch(uint32_t i, uintptr_t *from, uintptr_t *to)
 static bool track(void)
 {
     struct uffdio_api api = {.api = UFFD_API, .features = WP_ASYNC};
-    snap->userfaults = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+    snap->userfaults = aside((int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY));
     if (snap->userfaults < 0 || syscall(SYS_ioctl, snap->userfaults, UFFDIO_API, &api))
         return false;
     for (uint32_t i = 0; i < snap->n;) {
@@ -216,16 +225,6 @@ static bool track(void)
 }
 
 /* ---- saving */
-
-/* So that the program's own descriptors get the numbers that they would have. */
-static int open_aside(const char *path)
-{
-    enum { AWAY = 500 };
-    int low = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    int fd = low < 0 ? -1 : (int)syscall(SYS_fcntl, low, F_DUPFD_CLOEXEC, AWAY);
-    if (low >= 0 && fd >= 0) syscall(SYS_close, low);
-    return fd < 0 ? low : fd;
-}
 
 /* Stacks of the pool may become accessible, and the first thread's may grow: they stay so. */
 static bool may_change(const ft_rt_mapping *m)
@@ -271,7 +270,8 @@ const char *ft_rt_snapshot_take(uintptr_t sp, bool tracks)
     FT_REQUIRE(!snap);
     snap = ft_rt_kept(sizeof *snap);
     if (!snap) return "there is no memory for the snapshot (ulimit -v)";
-    snap->pagemap = open_aside("/proc/self/pagemap");
+    snap->pagemap =
+        aside((int)syscall(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
     snap->userfaults = -1;
     snap->sp = sp;
     if (!add_all())
