@@ -21,7 +21,8 @@
  *   values     sort, bits: zigzag for Int, else varint; ids from 1, 0 is "unknown"
  *   shared     text, sort, initial value id (0: not declared)
  *   locals     like shared
- *   locks      text, kind:u8 (0 mutex, 1 recursive, 2 error-checking, 3 read-write)
+ *   locks      text, kind:u8 (0 mutex, 1 recursive, 2 error-checking, 3 read-write,
+ *              4 writer-preferring)
  *   semaphores text, initial count
  *   edges      text
  *   conditions text

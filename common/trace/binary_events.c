@@ -73,7 +73,7 @@ static bool kind_fits(const ft_trace *trace, ft_event_kind kind, uint64_t object
 {
     bool shared = kind == FT_EVENT_ACQUIRE_SHARED || kind == FT_EVENT_TRY_FAILED_SHARED;
     assert(!shared || object < trace->locks.len); /* object_exists was asked first */
-    if (shared && trace->lock_kind[object] != FT_LOCK_READ_WRITE) return false;
+    if (shared && !ft_lock_kind_has_readers((ft_lock_kind)trace->lock_kind[object])) return false;
     return kind != FT_EVENT_RMW || flags & FT_FLAG_ATOMIC;
 }
 

@@ -371,7 +371,8 @@ static ft_status read_lock(ndjson *s, const event *e, uint32_t *id, ft_error *er
     const ft_trace *tables = ft_builder_peek(s->builder);
     ft_status status = find_name(s, value, &tables->locks, "lock", "locks", id, err);
     bool shared = e->kind == FT_EVENT_ACQUIRE_SHARED || e->kind == FT_EVENT_TRY_FAILED_SHARED;
-    if (status != FT_OK || !shared || tables->lock_kind[*id] == FT_LOCK_READ_WRITE) return status;
+    if (status != FT_OK || !shared) return status;
+    if (ft_lock_kind_has_readers((ft_lock_kind)tables->lock_kind[*id])) return FT_OK;
     return ft_json_fail(&s->json, value->begin, err,
                         "lock %.*s is not a read-write lock: it cannot be taken for reading",
                         ft_ndjson_shown(value), s->json.text + value->begin);

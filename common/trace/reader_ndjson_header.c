@@ -290,8 +290,8 @@ static ft_status read_lock(ndjson *s, const ft_json_value *name, const ft_json_v
         return FT_OK;
     }
     return ft_json_fail(&s->json, spec->begin, err,
-                        "a lock's kind is \"mutex\", \"recursive\", \"error-checking\" or "
-                        "\"read-write\"");
+                        "a lock's kind is \"mutex\", \"recursive\", \"error-checking\", "
+                        "\"read-write\" or \"writer-preferring\"");
 }
 
 ft_status ft_ndjson_count(ndjson *s, const ft_json_value *spec, uint32_t least, const char *what,

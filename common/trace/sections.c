@@ -13,14 +13,13 @@ ft_lock_event ft_lock_event_of(const ft_trace *trace, uint32_t e)
     FT_REQUIRE(ft_lock_event_is(trace, e) && trace->object[e] < trace->locks.len);
     ft_lock_kind lock = (ft_lock_kind)trace->lock_kind[trace->object[e]];
     bool shared = trace->kind[e] == FT_EVENT_ACQUIRE_SHARED;
-    bool release = trace->kind[e] == FT_EVENT_RELEASE;
-    return (ft_lock_event){
-        .lock = lock,
-        .acquire = !release,
-        .shared = shared,
-        .nests = lock == FT_LOCK_RECURSIVE || (lock == FT_LOCK_READ_WRITE && (shared || release)),
-        .waits = lock != FT_LOCK_READ_WRITE && trace->flags[e] & FT_FLAG_CONDITION,
-        .tries = trace->flags[e] & FT_FLAG_TRY};
+    bool release = trace->kind[e] == FT_EVENT_RELEASE, readers = ft_lock_kind_has_readers(lock);
+    return (ft_lock_event){.lock = lock,
+                           .acquire = !release,
+                           .shared = shared,
+                           .nests = lock == FT_LOCK_RECURSIVE || (readers && (shared || release)),
+                           .waits = !readers && trace->flags[e] & FT_FLAG_CONDITION,
+                           .tries = trace->flags[e] & FT_FLAG_TRY};
 }
 
 uint8_t ft_hold_acquire(ft_hold *h, uint32_t e, ft_lock_event event)

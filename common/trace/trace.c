@@ -30,6 +30,12 @@ const char *ft_lock_kind_name(ft_lock_kind kind)
     return LOCK_KINDS[kind];
 }
 
+bool ft_lock_kind_has_readers(ft_lock_kind kind)
+{
+    FT_REQUIRE(kind < FT_LOCK_KINDS);
+    return kind == FT_LOCK_READ_WRITE || kind == FT_LOCK_WRITER_PREFERRING;
+}
+
 static void free_events(ft_trace *trace)
 {
     free(trace->kind);

@@ -42,7 +42,9 @@ const char *ft_format_name(ft_format format);
     X(MUTEX, "mutex")         /* not recursive: its owner's second acquire blocks for ever */      \
     X(RECURSIVE, "recursive") /* its owner may take it again */                                    \
     X(ERROR_CHECKING, "error-checking") /* its owner's second acquire fails and has no effect */   \
-    X(READ_WRITE, "read-write")         /* one writer or many readers; readers may nest */
+    X(READ_WRITE, "read-write")         /* one writer or many readers; readers may nest */         \
+    X(WRITER_PREFERRING, "writer-preferring") /* likewise; a reader, also one that reads already,  \
+                                                 waits while a writer waits */
 typedef enum ft_lock_kind {
 #define FT_LOCK_KIND_ENUM(symbol, name) FT_LOCK_##symbol,
     FT_LOCK_KIND_TABLE(FT_LOCK_KIND_ENUM)
@@ -50,6 +52,8 @@ typedef enum ft_lock_kind {
         FT_LOCK_KINDS
 } ft_lock_kind;
 const char *ft_lock_kind_name(ft_lock_kind kind);
+/* Whether the lock can be taken for reading. */
+bool ft_lock_kind_has_readers(ft_lock_kind kind);
 
 /* A shared or thread-local variable. Locals exist once in each thread. */
 typedef struct ft_variable {

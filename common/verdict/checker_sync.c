@@ -43,11 +43,26 @@ const ft_claim_rules FT_LOCK_ERROR_RULES = {any_shape, final_lock_error};
 
 /* ---- cycles of requests ---------------------------------------------------------------------- */
 
+/* Takes a writer-preferring lock for reading, and would wait for a writer. */
+static bool reads_behind_writers(const ft_trace *trace, uint32_t e)
+{
+    return trace->kind[e] == FT_EVENT_ACQUIRE_SHARED && !(trace->flags[e] & FT_FLAG_TRY) &&
+           trace->lock_kind[trace->object[e]] == FT_LOCK_WRITER_PREFERRING;
+}
+
 static bool is_request(const ft_trace *trace, uint32_t e)
 {
     uint8_t kind = trace->kind[e];
-    if (trace->flags[e] & (FT_FLAG_TRY | FT_FLAG_NESTED)) return false;
+    if (trace->flags[e] & FT_FLAG_TRY) return false;
+    if (trace->flags[e] & FT_FLAG_NESTED) return reads_behind_writers(trace, e);
     return kind == FT_EVENT_ONCE_PASS || kind == FT_EVENT_JOIN || is_acquire(trace, e);
+}
+
+/* The one waits because the other asks for the same lock for writing, and has to wait itself. */
+static bool waits_behind(const ft_trace *trace, uint32_t reader, uint32_t writer)
+{
+    return reads_behind_writers(trace, reader) && trace->kind[writer] == FT_EVENT_ACQUIRE &&
+           trace->object[writer] == trace->object[reader];
 }
 
 static ft_status shape_deadlock(run *r)
@@ -91,6 +106,7 @@ static ft_status final_deadlock(run *r)
         ft_status status = ft_checker_next(r, e);
         if (status) return status;
         ft_checker_note(r, e);
+        if (waits_behind(r->trace, e, holder)) continue;
         if (kind != FT_EVENT_JOIN && ft_checker_ready(r, e, NULL) == FT_OK)
             return ft_checker_refuse(r, FT_INPUT, e, words_of(kind).goes_on);
         if (!ft_machine_keeps_waiting(r->machine, r->trace->thread[holder], e))

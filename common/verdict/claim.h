@@ -54,7 +54,9 @@
  *               last step, and the thread of events[i + 1] (for the last one, of events[0]) has
  *               what events[i] asks for: it holds the lock in a mode that keeps the request
  *               waiting; has begun the once object's initialiser and not ended it; is the thread
- *               that is joined.
+ *               that is joined. Where events[i] takes a writer-preferring lock for reading (which
+ *               its thread may hold for reading already), events[i + 1] may also be a request for
+ *               the same lock for writing: the reader waits for the writer that waits.
  *   STUCK       events[0], a semaphore wait, cond-wake, join or barrier-leave, is next after the
  *               last step and blocked; every other thread that was started and has an event left
  *               has a next event that is blocked too: a blocked acquire, wait, cond-wake or join

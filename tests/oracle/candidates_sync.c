@@ -72,9 +72,19 @@ void ft_oracle_add_lock_errors(const ft_trace *trace, ft_oracle_result *result)
 /* ---- cycles of requests ---- */
 
 /* An acquire that may have to wait for another thread, or a wait for an initialiser or a thread. */
+static bool yields_to_writers(const ft_trace *trace, uint32_t event)
+{
+    return trace->kind[event] == FT_EVENT_ACQUIRE_SHARED &&
+           trace->lock_kind[trace->object[event]] == FT_LOCK_WRITER_PREFERRING;
+}
+
 static bool is_request(const ft_trace *trace, uint32_t event)
 {
     if (trace->flags[event] & FT_FLAG_TRY) return false;
+    if (yields_to_writers(trace, event)) {
+        holding own = holding_at(trace, event);
+        return !own.depth[trace->object[event]] || !own.exclusive[trace->object[event]];
+    }
     if (trace->kind[event] == FT_EVENT_ONCE_PASS || trace->kind[event] == FT_EVENT_JOIN)
         return true;
     if (!is_acquire(trace, event)) return false;
@@ -99,6 +109,8 @@ static bool waits_for(const ft_trace *trace, uint32_t request, uint32_t holder)
     uint32_t object = trace->object[request];
     if (trace->kind[request] == FT_EVENT_JOIN) return trace->thread[holder] == object;
     if (trace->kind[request] == FT_EVENT_ONCE_PASS) return initialises(trace, holder, object);
+    bool writes = trace->kind[holder] == FT_EVENT_ACQUIRE && trace->object[holder] == object;
+    if (writes && yields_to_writers(trace, request)) return true;
     if (!other.depth[object]) return false;
     return other.exclusive[object] || trace->kind[request] == FT_EVENT_ACQUIRE;
 }

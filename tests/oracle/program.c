@@ -381,11 +381,12 @@ static void declare_local(ft_program *program, uint32_t v)
 static ft_lock_kind random_lock_kind(ft_program *program)
 {
     uint32_t pick = ft_program_below(program, 100);
+    ft_lock_kind readers = pick & 1 ? FT_LOCK_WRITER_PREFERRING : FT_LOCK_READ_WRITE;
     if (program->flavour == FT_FLAVOUR_DATA)
-        return pick < 40 ? FT_LOCK_RECURSIVE : pick < 50 ? FT_LOCK_READ_WRITE : FT_LOCK_MUTEX;
+        return pick < 40 ? FT_LOCK_RECURSIVE : pick < 50 ? readers : FT_LOCK_MUTEX;
     return pick < 15                             ? FT_LOCK_RECURSIVE
            : pick < 30                           ? FT_LOCK_ERROR_CHECKING
-           : pick < (program->tells ? 85u : 60u) ? FT_LOCK_READ_WRITE
+           : pick < (program->tells ? 85u : 60u) ? readers
                                                  : FT_LOCK_MUTEX;
 }
 

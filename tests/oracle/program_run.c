@@ -235,6 +235,21 @@ static bool read_held(const run *r, uint32_t lock)
     return false;
 }
 
+/* Does a thread come to take the writer-preferring lock for writing, which others read? Readers of
+ * the lock then wait behind it. */
+static bool writer_waits(const run *r, uint32_t lock)
+{
+    const ft_program *program = r->program;
+    if (program->lock_kind[lock] != FT_LOCK_WRITER_PREFERRING || !read_held(r, lock)) return false;
+    for (uint32_t t = 0; t < program->n_threads; t++) {
+        const ft_instruction *op = &program->ops[t][r->pos[t]];
+        if (r->stuck[t] || r->pos[t] == program->n_ops[t] || !started(r, t)) continue;
+        bool waits = op->kind == FT_EVENT_ACQUIRE && !(op->flags & FT_FLAG_TRY);
+        if (waits && op->object == lock && !r->reads[lock][t]) return true;
+    }
+    return false;
+}
+
 /* May `thread` take the lock now? An error-checking one refuses its holder at once. */
 static bool may_take(const run *r, uint32_t thread, const ft_instruction *op)
 {
@@ -431,9 +446,11 @@ static bool can_run(const run *r, uint32_t thread)
     if (r->stuck[thread] || ended(r, thread) || !started(r, thread)) return false;
     if (passes_over(r, thread)) return true;
     const ft_instruction *op = &r->program->ops[thread][r->pos[thread]];
-    if (op->kind == FT_EVENT_ACQUIRE || op->kind == FT_EVENT_ACQUIRE_SHARED)
-        return (op->flags & FT_FLAG_TRY) || may_take(r, thread, op) ||
-               refused_at_once(r, thread, op);
+    if (op->kind == FT_EVENT_ACQUIRE || op->kind == FT_EVENT_ACQUIRE_SHARED) {
+        if (op->flags & FT_FLAG_TRY) return true;
+        if (op->kind == FT_EVENT_ACQUIRE_SHARED && writer_waits(r, op->object)) return false;
+        return may_take(r, thread, op) || refused_at_once(r, thread, op);
+    }
     if (op->kind == FT_EVENT_WAIT) return r->count[op->object] > 0;
     if (op->kind == FT_EVENT_JOIN) return ended(r, op->object);
     if (op->kind == FT_EVENT_EDGE_IN) return r->edge[op->object];

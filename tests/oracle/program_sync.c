@@ -32,7 +32,7 @@ static void give_back(ft_program *program, uint32_t lock)
 
 static bool is_shared(ft_program *program, uint32_t lock)
 {
-    return program->lock_kind[lock] == FT_LOCK_READ_WRITE &&
+    return ft_lock_kind_has_readers(program->lock_kind[lock]) &&
            ft_program_percent(program, program->tells ? 60 : 45);
 }
 
@@ -45,7 +45,7 @@ static void add_lock_error(ft_program *program, uint32_t lock)
         ft_program_add_data(program); /* an arm gives back what it takes, and nothing else */
     else if (checks && program->held[lock] && ft_program_percent(program, 60))
         ft_program_add(program, FT_EVENT_ACQUIRE, lock);
-    else if (refuses && !(program->lock_kind[lock] == FT_LOCK_READ_WRITE))
+    else if (refuses && !(ft_lock_kind_has_readers(program->lock_kind[lock])))
         ft_program_add(program, FT_EVENT_ACQUIRE, lock)->flags = FT_FLAG_TRY;
     else if (!program->held[lock])
         ft_program_add(program, FT_EVENT_RELEASE, lock);
@@ -84,7 +84,8 @@ static void add_attempt(ft_program *program)
 {
     uint32_t lock = ft_program_below(program, program->n_locks), t = program->thread;
     /* A shared attempt fails only against a writer: rare, so tried often. */
-    bool shared = program->lock_kind[lock] == FT_LOCK_READ_WRITE && ft_program_percent(program, 85);
+    bool shared =
+        ft_lock_kind_has_readers(program->lock_kind[lock]) && ft_program_percent(program, 85);
     if (program->held[lock]) {
         add_lock_error(program, lock);
         return;
@@ -111,7 +112,7 @@ static void add_shared_section(ft_program *program)
         take(program, lock, true);
         give_back(program, lock);
     }
-    bool writes = !shared && program->lock_kind[lock] == FT_LOCK_READ_WRITE;
+    bool writes = !shared && ft_lock_kind_has_readers(program->lock_kind[lock]);
     if (writes && ft_program_percent(program, 25)) /* fails against its own thread */
         ft_program_add(program, FT_EVENT_ACQUIRE_SHARED, lock)->flags = FT_FLAG_TRY;
     give_back(program, lock);

@@ -6,7 +6,8 @@
  * locks held, initialisers under way, object asked for, location and, in a wrapper of a lock, call
  * of the wrapper. Cycles are
  * enumerated over classes, and a cycle of classes stands for the product of their events. A lock
- * that two of the requests hold both (a guard lock) refutes a cycle.
+ * that two of the requests hold both (a guard lock) refutes a cycle. A request for writing of a
+ * writer-preferring lock counts as a holder of that lock for the readers that ask for it.
  *
  * A cycle of locks and joins alone is left to the joins (FT_LISTED_JOIN). */
 #include <stdlib.h>
@@ -64,12 +65,20 @@ static uint32_t epoch_of(const search *s, uint32_t e)
     return s->epoch ? s->epoch[e] : 0;
 }
 
+/* Whoever takes a writer-preferring lock for writing keeps readers waiting, whatever it holds. */
+static bool keeps_readers_waiting(const search *s, uint32_t e)
+{
+    const ft_trace *trace = s->c->trace;
+    return trace->kind[e] == FT_EVENT_ACQUIRE &&
+           trace->lock_kind[trace->object[e]] == FT_LOCK_WRITER_PREFERRING;
+}
+
 /* May another thread wait for a resource of e's thread, or for that thread itself? */
 static bool is_waited_for(const search *s, uint32_t e)
 {
     const ft_order *order = s->c->order;
     return order->holds.data[order->hold[e]].count > 0 || epoch_of(s, e) ||
-           s->joined[s->c->trace->thread[e]];
+           s->joined[s->c->trace->thread[e]] || keeps_readers_waiting(s, e);
 }
 
 static void find_joined(search *s)
@@ -90,6 +99,15 @@ static void find_joined(search *s)
     ft_vec_release(&joins);
 }
 
+/* A reader of a writer-preferring lock that takes it again waits for a writer that waits. */
+static bool reads_again(const search *s, uint32_t e)
+{
+    const ft_order *order = s->c->order;
+    if (!ft_order_reads_behind(s->c->trace, e)) return false;
+    uint32_t own = ft_order_section_at(order, e, s->c->trace->object[e]);
+    return own != FT_NO_SECTION && order->sections.data[own].shared;
+}
+
 static bool asks(const search *s, uint32_t e)
 {
     const ft_trace *trace = s->c->trace;
@@ -97,6 +115,7 @@ static bool asks(const search *s, uint32_t e)
     switch (trace->kind[e]) {
     case FT_EVENT_ACQUIRE:
     case FT_EVENT_ACQUIRE_SHARED:
+        if (reads_again(s, e)) return true;
         return ft_order_effective(trace, e) &&
                ft_order_section_at(s->c->order, e, trace->object[e]) == FT_NO_SECTION;
     case FT_EVENT_ONCE_PASS:
@@ -182,6 +201,7 @@ static void list_holdings(search *s, uint32_t class)
             ft_vec_push(&s->all, (holding){locks + o, class});
     if (s->joined[trace->thread[e]])
         ft_vec_push(&s->all, (holding){locks + onces + trace->thread[e], class});
+    if (keeps_readers_waiting(s, e)) ft_vec_push(&s->all, (holding){trace->object[e], class});
 }
 
 static void index_holders(search *s)
@@ -220,6 +240,7 @@ static bool blocks(const search *s, uint32_t holder, uint32_t asker)
     const ft_trace *trace = s->c->trace;
     uint32_t request = sample(s, asker), other = sample(s, holder);
     ft_hold hold = hold_of(s, holder);
+    if (ft_order_waits_behind(trace, request, other)) return true;
     if (trace->kind[request] == FT_EVENT_ONCE_PASS)
         return ft_order_initialises(s->c->order, other, trace->object[request]);
     if (trace->kind[request] == FT_EVENT_JOIN)

@@ -9,14 +9,16 @@ static bool is_acquire(const ft_trace *trace, uint32_t e)
     return trace->kind[e] == FT_EVENT_ACQUIRE || trace->kind[e] == FT_EVENT_ACQUIRE_SHARED;
 }
 
+/* A reader may read once more: it is blocked there, if at all, by a writer that waits. */
 static bool is_double_lock(const ft_candidates *c, uint32_t e)
 {
     const ft_trace *trace = c->trace;
     if (!is_acquire(trace, e)) return false;
     if (trace->flags[e] & FT_FLAG_STRANGER) return true;
     if (trace->flags[e] & FT_FLAG_TRY) return false; /* it would have failed and gone on */
-    return ft_order_effective(trace, e) &&
-           ft_order_section_at(c->order, e, trace->object[e]) != FT_NO_SECTION;
+    uint32_t own = ft_order_section_at(c->order, e, trace->object[e]);
+    if (!ft_order_effective(trace, e) || own == FT_NO_SECTION) return false;
+    return trace->kind[e] == FT_EVENT_ACQUIRE || !c->order->sections.data[own].shared;
 }
 
 /* FT_LISTED_KINDS: no lock error. had: the thread took the lock before. */

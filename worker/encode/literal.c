@@ -300,7 +300,7 @@ static ft_expr free_read_write_lock(ft_literal *l, uint32_t e, bool final)
 ft_expr ft_literal_free_lock(ft_literal *l, uint32_t e, bool final)
 {
     uint32_t lock = l->p->trace->object[e];
-    if (l->p->trace->lock_kind[lock] == FT_LOCK_READ_WRITE)
+    if (ft_lock_kind_has_readers((ft_lock_kind)l->p->trace->lock_kind[lock]))
         return free_read_write_lock(l, e, final);
     return pi(l, l->n_shared + lock, final ? FT_NO_EVENT : e, UINT32_MAX, NULL, NULL, true, false);
 }

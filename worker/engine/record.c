@@ -222,6 +222,11 @@ static void atomicity_sentence(ft_strbuf *out, const ft_record_context *c, const
 static void add_keeper(ft_strbuf *out, const ft_trace *trace, uint32_t request, uint32_t keeper)
 {
     if (trace->kind[request] == FT_EVENT_JOIN) return;
+    if (ft_order_waits_behind(trace, request, keeper)) {
+        ft_strbuf_printf(out, ", behind the writer %s",
+                         ft_trace_thread_name(trace, trace->thread[keeper]));
+        return;
+    }
     ft_strbuf_printf(out, ", %s by %s",
                      trace->kind[request] == FT_EVENT_ONCE_PASS ? "being initialised" : "held",
                      ft_trace_thread_name(trace, trace->thread[keeper]));

@@ -16,6 +16,18 @@ bool ft_order_opens(const ft_trace *trace, uint32_t e)
     return trace->kind[e] != FT_EVENT_RELEASE && ft_order_effective(trace, e);
 }
 
+bool ft_order_reads_behind(const ft_trace *trace, uint32_t e)
+{
+    return trace->kind[e] == FT_EVENT_ACQUIRE_SHARED && !(trace->flags[e] & FT_FLAG_TRY) &&
+           trace->lock_kind[trace->object[e]] == FT_LOCK_WRITER_PREFERRING;
+}
+
+bool ft_order_waits_behind(const ft_trace *trace, uint32_t e, uint32_t writer)
+{
+    return ft_order_reads_behind(trace, e) && trace->kind[writer] == FT_EVENT_ACQUIRE &&
+           trace->object[writer] == trace->object[e] && !(trace->flags[writer] & FT_FLAG_TRY);
+}
+
 const ft_section *ft_section_otherwise(const ft_section *all, const ft_section *section)
 {
     FT_REQUIRE(all && section);

@@ -133,6 +133,11 @@ uint32_t ft_order_lockset(const ft_order *order, uint32_t e);
 bool ft_order_effective(const ft_trace *trace, uint32_t e);
 /* True for an effective acquire or acquire-shared: its section is section_of[e]. */
 bool ft_order_opens(const ft_trace *trace, uint32_t e);
+/* Does e take a writer-preferring lock for reading, so that it waits while a writer waits, also
+ * where its thread reads already? */
+bool ft_order_reads_behind(const ft_trace *trace, uint32_t e);
+/* ... and is `writer` a request for the same lock that such a reader waits for? */
+bool ft_order_waits_behind(const ft_trace *trace, uint32_t e, uint32_t writer);
 /* Where a section's release is in an arm that is not taken, the section that ends with the release
  * that counts then, and so on; NULL: no other. all: sections of the order. */
 const ft_section *ft_section_otherwise(const ft_section *all, const ft_section *section);

@@ -32,8 +32,10 @@ bool ft_problem_lock_error(const ft_problem *problem, uint32_t e)
     const ft_trace *trace = problem->trace;
     if (ft_event_kind_object(trace->kind[e]) != FT_OBJECT_LOCK) return false;
     if (trace->flags[e] & FT_FLAG_STRANGER) return true;
-    return ft_order_opens(trace, e) && !(trace->flags[e] & FT_FLAG_TRY) &&
-           ft_order_section_at(problem->order, e, trace->object[e]) != FT_NO_SECTION;
+    uint32_t own = ft_order_section_at(problem->order, e, trace->object[e]);
+    if (!ft_order_opens(trace, e) || trace->flags[e] & FT_FLAG_TRY) return false;
+    return own != FT_NO_SECTION &&
+           (trace->kind[e] == FT_EVENT_ACQUIRE || !problem->order->sections.data[own].shared);
 }
 
 static bool waits_for(const ft_problem *problem, uint32_t request, uint32_t holder)
@@ -42,6 +44,7 @@ static bool waits_for(const ft_problem *problem, uint32_t request, uint32_t hold
     const ft_order *order = problem->order;
     const ft_section wanted = {.shared = trace->kind[request] == FT_EVENT_ACQUIRE_SHARED};
     if (trace->flags[request] & FT_FLAG_TRY) return false;
+    if (ft_order_waits_behind(trace, request, holder)) return true;
     if (trace->kind[request] == FT_EVENT_ONCE_PASS)
         return ft_order_initialises(order, holder, trace->object[request]);
     if (trace->kind[request] == FT_EVENT_JOIN)

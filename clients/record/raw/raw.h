@@ -259,4 +259,7 @@ typedef enum ft_raw_class {
         FT_RAW_CLASSES
 } ft_raw_class;
 
+/* Kind of an rwlock. */
+enum { FT_RAW_RWLOCK_READERS, FT_RAW_RWLOCK_WRITERS /* waiting writers come before readers */ };
+
 #endif

@@ -273,7 +273,8 @@ static ft_lock_kind lock_kind(const ft_inventory_object *o)
 {
     static const ft_lock_kind kinds[] = {FT_LOCK_MUTEX, FT_LOCK_RECURSIVE, FT_LOCK_ERROR_CHECKING,
                                          FT_LOCK_MUTEX};
-    return o->class == FT_RAW_CLASS_RWLOCK ? FT_LOCK_READ_WRITE : kinds[o->kind & 3];
+    if (o->class != FT_RAW_CLASS_RWLOCK) return kinds[o->kind & 3];
+    return o->kind == FT_RAW_RWLOCK_WRITERS ? FT_LOCK_WRITER_PREFERRING : FT_LOCK_READ_WRITE;
 }
 
 static uint32_t declare(ft_names *names, const ft_inventory_object *o, const char *name, size_t n)

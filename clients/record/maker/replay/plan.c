@@ -166,12 +166,21 @@ static bool is_blocking(const ft_claim *claim)
     return claim->kind == FT_CLAIM_DEADLOCK || claim->kind == FT_CLAIM_STUCK;
 }
 
+/* A reader of a writer-preferring lock is only kept waiting by a writer that waits already. */
+static bool waits_behind(const ft_trace *trace, uint32_t e)
+{
+    return trace->kind[e] == FT_EVENT_ACQUIRE_SHARED &&
+           trace->lock_kind[trace->object[e]] == FT_LOCK_WRITER_PREFERRING;
+}
+
 static void add_finals(ft_plan *plan, const ft_trace *trace, const ft_claim *claim)
 {
     uint32_t n = ft_claim_events(claim);
-    for (uint32_t i = ft_claim_first_final(claim->kind); i < n; i++)
-        add_entry(plan, trace, deed(trace, claim->events[i]),
-                  is_blocking(claim) ? FT_SCHEDULE_BLOCK : FT_SCHEDULE_STAND);
+    for (int behind = 0; behind < 2; behind++)
+        for (uint32_t i = ft_claim_first_final(claim->kind); i < n; i++)
+            if (waits_behind(trace, claim->events[i]) == behind)
+                add_entry(plan, trace, deed(trace, claim->events[i]),
+                          is_blocking(claim) ? FT_SCHEDULE_BLOCK : FT_SCHEDULE_STAND);
 }
 
 /* STUCK: every other thread that was started and has an event left is blocked in it (claim.h). */

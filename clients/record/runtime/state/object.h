@@ -17,9 +17,10 @@ typedef struct ft_rt_object {
     uintptr_t address;
     ft_raw_class class;
     uint32_t id;
-    uint32_t kind;              /* mutex: PTHREAD_MUTEX_*; barrier: its count */
+    uint32_t kind; /* mutex: PTHREAD_MUTEX_*; rwlock: FT_RAW_RWLOCK_*; barrier: its count */
     struct ft_rt_thread *owner; /* of a mutex, or of an rwlock held for writing; else NULL */
     uint32_t count;      /* mutex depth, readers, semaphore's count, arrivals, 1: once is done */
+    uint32_t writers;    /* rwlock: threads that wait to write */
     uint32_t generation; /* barrier: rounds that are full */
     bool robust;
     ft_rt_health health;

@@ -306,7 +306,9 @@ int pthread_spin_unlock(pthread_spinlock_t *spin)
 
 static ft_rt_object *rwlock_at(const pthread_rwlock_t *lock)
 {
-    return ft_rt_object_at(FT_RAW_CLASS_RWLOCK, lock, 0);
+    bool writers = lock->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+    return ft_rt_object_at(FT_RAW_CLASS_RWLOCK, lock,
+                           writers ? FT_RAW_RWLOCK_WRITERS : FT_RAW_RWLOCK_READERS);
 }
 
 static bool is_taken(const ft_rt_object *o, bool write)
@@ -314,15 +316,32 @@ static bool is_taken(const ft_rt_object *o, bool write)
     return o->owner || (write && o->count);
 }
 
+/* Waiting writers keep other threads from reading, too. Attempts and timed waits disregard them: an
+ * attempt that failed for a waiting writer would say in the trace that one held the lock. */
+static bool is_refused(const ft_rt_object *o, bool write, bool waits)
+{
+    bool behind = !write && waits && o->kind == FT_RAW_RWLOCK_WRITERS && o->writers;
+    return behind || is_taken(o, write);
+}
+
+static void wait_for(ft_rt_thread *self, ft_rt_object *o, bool write,
+                     const struct timespec *deadline)
+{
+    bool given_up = false;
+    o->writers += write;
+    while (is_refused(o, write, !deadline) && !given_up) given_up = !ft_rt_block(self, o, deadline);
+    o->writers -= write;
+    if (given_up && write && !o->writers) ft_rt_wake_all(o); /* readers that waited behind it */
+}
+
 static int take(ft_rt_thread *self, ft_rt_object *o, bool write, bool try,
                 const struct timespec *deadline, uint32_t site)
 {
-    bool given_up = false;
     self->asks =
         (ft_rt_request){write ? FT_EVENT_ACQUIRE : FT_EVENT_ACQUIRE_SHARED, 0, o->id, site};
     self->tries = 0;
     if (!try) ft_rt_behind_starved(self, o);
-    while (is_taken(o, write) && !try && !given_up) given_up = !ft_rt_block(self, o, deadline);
+    if (!try) wait_for(self, o, write, deadline);
     if (is_taken(o, write)) {
         if (write)
             FT_RT_SYNC(TRY_FAILED, 0, o, site);
@@ -342,26 +361,11 @@ static int take(ft_rt_thread *self, ft_rt_object *o, bool write, bool try,
     return 0;
 }
 
-/* A reader that waits because a writer waits is not blocked by a holder, and a trace describes
- * holders alone. */
-static void warn_of_preference(const pthread_rwlockattr_t *attributes)
-{
-    static bool said;
-    int kind = PTHREAD_RWLOCK_DEFAULT_NP;
-    if (said || !attributes || pthread_rwlockattr_getkind_np(attributes, &kind)) return;
-    said = kind == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
-    if (said)
-        ft_rt_say(
-            "a read-write lock that prefers writers is recorded as one that does not: readers do "
-            "not wait for waiting writers, and deadlocks by that preference are not detected");
-}
-
 int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
 {
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_rwlock_init)(lock, attributes);
     if (!self) return result;
-    warn_of_preference(attributes);
     FT_RT_BEGINS(lock, rwlock_at(lock));
     return FT_RT_END(result);
 }
