@@ -56,6 +56,8 @@ static void print_facts(const ft_native *native)
     const char *why;
     ft_exploring_grade grade = ft_native_grade(native, &why);
     printf("grade %d %s\n", (int)grade, why);
+    uint64_t replaced = ft_native_replaced(native, &why);
+    if (replaced) printf("replaced %llu %s\n", (unsigned long long)replaced, why);
     size_t n = ft_native_failures(native, &failures);
     for (size_t i = 0; i < n; i++) {
         printf("failure %d code %d thread %u in %llu runs: %s", (int)failures[i].kind,

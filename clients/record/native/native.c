@@ -81,6 +81,12 @@ ft_exploring_grade ft_native_grade(const ft_native *n, const char **why)
     return (ft_exploring_grade)n->shared->grade;
 }
 
+uint64_t ft_native_replaced(const ft_native *n, const char **why)
+{
+    if (why) *why = n->shared->rewinding.why;
+    return __atomic_load_n(&n->shared->rewinding.spoilt, __ATOMIC_RELAXED);
+}
+
 /* ---- runs */
 
 static ft_status start(void *context, uint32_t slot, const ft_x_task *task, ft_error *err)

@@ -48,6 +48,10 @@ ft_x_executor ft_native_executor(ft_native *native);
 /* How runs are made; *why (may be NULL): why not by an earlier grade, "" where it is the first. */
 ft_exploring_grade ft_native_grade(const ft_native *native, const char **why);
 
+/* Rewinding: how many processes were replaced because a run left something behind that copying
+ * memory does not take back; *why: what the first one left behind, "": there is none. */
+uint64_t ft_native_replaced(const ft_native *native, const char **why);
+
 /* A place in the code: a module's file and an offset in it, as `addr2line -e MODULE OFFSET` takes
  * it. */
 typedef struct ft_native_place {

@@ -194,8 +194,9 @@ typedef struct ft_exploring_header {
     uint32_t grade; /* ft_exploring_grade of its runs */
     char why[FT_EXPLORING_TEXT]; /* it is not the wanted one */
     struct {
-        uint64_t runs, spoilt; /* processes that were replaced, and the runs that they made */
-        uint64_t fork_ns;      /* copying the process took that long */
+        uint64_t runs, spoilt;       /* processes that were replaced, and the runs that they made */
+        uint64_t fork_ns;            /* copying the process took that long */
+        char why[FT_EXPLORING_TEXT]; /* what the first of them left behind */
     } rewinding;
     uint32_t server;      /* its process */
     ft_x_operation first; /* the first choice, by the first thread; objects as in slot 0 */

@@ -82,6 +82,7 @@ void ft_rt_x_block_ends(const void *memory);
 int ft_rt_x_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
                    void *argument, const void *pc);
 int ft_rt_x_join(pthread_t handle, void **result, const void *pc);
+int ft_rt_x_detach(pthread_t handle); /* no action: nothing can be seen of it */
 /* The process is about to end; they do not return if it is explored. finish: behind all that the
  * program registered, with the code that exit() was given. */
 void ft_rt_x_exit(int code);

@@ -51,3 +51,8 @@ int ft_rt_x_kernel_join(ft_rt_x_thread *thread, void **result)
 {
     return FT_REAL(pthread_join)(thread->handle, result);
 }
+
+int ft_rt_x_kernel_detach(ft_rt_x_thread *thread)
+{
+    return FT_REAL(pthread_detach)(thread->handle);
+}

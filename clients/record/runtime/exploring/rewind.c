@@ -72,6 +72,12 @@ static int join(ft_rt_x_thread *thread, void **result)
     return ft_rt_context_join(thread->handle, result);
 }
 
+static int detach(ft_rt_x_thread *thread)
+{
+    return thread->number ? ft_rt_context_detach(thread->handle)
+                          : FT_REAL(pthread_detach)(thread->handle);
+}
+
 /* ---- runs */
 
 /* From the next run on each is a process of its own. */
@@ -93,6 +99,7 @@ static void note_spoilt(const char *why)
 {
     ft_exploring_header *h = ft_rt_x_header;
     uint64_t runs = __atomic_add_fetch(&h->rewinding.runs, kept->runs, __ATOMIC_RELAXED);
+    if (!h->rewinding.why[0]) ft_rt_x_copy_text(h->rewinding.why, sizeof h->rewinding.why, why);
     uint64_t spoilt = __atomic_add_fetch(&h->rewinding.spoilt, 1, __ATOMIC_RELAXED);
     if (spoilt >= TRIED && runs < spoilt * 2) ft_rt_x_fall_back(why);
 }
@@ -169,4 +176,5 @@ const ft_rt_x_grade ft_rt_x_grade_rewind = {.serve = serve,
                                             .hand_over = hand_over,
                                             .leave = leave,
                                             .join = join,
+                                            .detach = detach,
                                             .end_run = ft_rt_rewinding_end};

@@ -57,6 +57,8 @@ typedef struct ft_rt_x_grade {
     void (*leave)(ft_rt_x_thread *from, ft_rt_x_thread *to);
     /* Takes the result of a thread that has left. */
     int (*join)(ft_rt_x_thread *thread, void **result);
+    /* Nobody will take it. */
+    int (*detach)(ft_rt_x_thread *thread);
     /* The slot is complete: the run ends here. */
     void (*end_run)(void) __attribute__((noreturn));
 } ft_rt_x_grade;
@@ -79,6 +81,7 @@ int ft_rt_x_kernel_create(ft_rt_x_thread *thread, const pthread_attr_t *attribut
 void ft_rt_x_kernel_hand_over(ft_rt_x_thread *from, ft_rt_x_thread *to);
 void ft_rt_x_kernel_leave(ft_rt_x_thread *from, ft_rt_x_thread *to);
 int ft_rt_x_kernel_join(ft_rt_x_thread *thread, void **result);
+int ft_rt_x_kernel_detach(ft_rt_x_thread *thread);
 
 /* ---- server.c: copies of the process at its first choice */
 ft_exploring_slot *ft_rt_x_serve_copies(void); /* returns in each copy */

@@ -155,10 +155,12 @@ const ft_rt_x_grade ft_rt_x_grade_fork = {.serve = ft_rt_x_serve_copies,
                                           .hand_over = ft_rt_x_kernel_hand_over,
                                           .leave = ft_rt_x_kernel_leave,
                                           .join = ft_rt_x_kernel_join,
+                                          .detach = ft_rt_x_kernel_detach,
                                           .end_run = end_run};
 const ft_rt_x_grade ft_rt_x_grade_anew = {.serve = serve_once,
                                           .create = ft_rt_x_kernel_create,
                                           .hand_over = ft_rt_x_kernel_hand_over,
                                           .leave = ft_rt_x_kernel_leave,
                                           .join = ft_rt_x_kernel_join,
+                                          .detach = ft_rt_x_kernel_detach,
                                           .end_run = end_run};

@@ -132,6 +132,12 @@ int ft_rt_x_join(pthread_t handle, void **result, const void *pc)
     return ft_rt_x_grade_used->join(thread, result);
 }
 
+int ft_rt_x_detach(pthread_t handle)
+{
+    ft_rt_x_thread *thread = ft_rt_x_thread_of(handle);
+    return thread ? ft_rt_x_grade_used->detach(thread) : FT_REAL(pthread_detach)(handle);
+}
+
 /* ---- the process */
 
 void ft_rt_x_exit(int code)

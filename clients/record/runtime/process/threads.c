@@ -290,6 +290,12 @@ int pthread_clockjoin_np(pthread_t handle, void **result, clockid_t clock,
     return joined(error, result, value, CODE);
 }
 
+int pthread_detach(pthread_t handle)
+{
+    FT_RT_EXPLORED(ft_rt_x_detach(handle));
+    return FT_REAL(pthread_detach)(handle);
+}
+
 int pthread_cancel(pthread_t handle)
 {
     ft_rt_thread *self = ft_rt_enter();

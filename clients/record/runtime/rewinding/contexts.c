@@ -17,7 +17,12 @@
 #include "rewinding/signals.h"
 #include "rewinding/syscalls.h"
 
-enum { RED_ZONE = 128, LEAST_SLOT = 8 << 20, FSGSBASE = 2 /* bit of AT_HWCAP2 */ };
+enum {
+    RED_ZONE = 128,
+    LEAST_SLOT = 8 << 20,
+    WIDE_GUARD = 128 << 20,
+    FSGSBASE = 2 /* bit of AT_HWCAP2 */
+};
 
 /* ---- switching
  *
@@ -132,7 +137,7 @@ typedef struct slot {
 
 static struct {
     char *stacks;
-    size_t size;          /* of a slot, with its guard page */
+    size_t size, guard;   /* of a slot with its guard, and of that */
     ptrdiff_t tid_offset; /* of the thread number in the C library's descriptor */
     int first_tid;
     uintptr_t first_fs;
@@ -176,25 +181,31 @@ static size_t usual_stack(void)
     return (size + FT_RAW_PAGE - 1) / FT_RAW_PAGE * FT_RAW_PAGE;
 }
 
-/* The guard page at each slot's low end also keeps the slots apart in /proc/self/maps. A huge page
+/* The guard at each slot's low end also keeps the slots apart in /proc/self/maps. It is wide where
+ * addresses are not limited: a large local variable is not to lie in memory beyond it. A huge page
  * would be cleared whole for a stack that needs a few kilobytes. */
 static bool map_pool(void)
 {
-    pool.size = usual_stack() + FT_RAW_PAGE;
-    size_t all = pool.size * FT_RT_CONTEXTS + FT_RAW_PAGE;
-    long at = syscall(SYS_mmap, ft_rt_away(all), all, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == -1) return false;
-    pool.stacks = (char *)at;
-    syscall(SYS_madvise, at, all, MADV_NOHUGEPAGE);
-    return true;
+    size_t stack = usual_stack();
+    for (pool.guard = WIDE_GUARD; pool.guard >= FT_RAW_PAGE;
+         pool.guard /= WIDE_GUARD / FT_RAW_PAGE) {
+        pool.size = pool.guard + stack;
+        size_t all = pool.size * FT_RT_CONTEXTS + FT_RAW_PAGE;
+        long at = syscall(SYS_mmap, ft_rt_away(all), all, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (at == -1) continue;
+        pool.stacks = (char *)at;
+        syscall(SYS_madvise, at, all, MADV_NOHUGEPAGE);
+        return true;
+    }
+    return false;
 }
 
 /* A stack becomes accessible when it is first needed, and stays so. */
 static bool open_stack(const slot *s)
 {
     bool watched = ft_rt_syscalls_watch(false);
-    long failed = syscall(SYS_mprotect, stack_of(s) + FT_RAW_PAGE, pool.size - FT_RAW_PAGE,
+    long failed = syscall(SYS_mprotect, stack_of(s) + pool.guard, pool.size - pool.guard,
                           PROT_READ | PROT_WRITE);
     ft_rt_syscalls_watch(watched);
     return !failed;
@@ -327,7 +338,7 @@ static int park_on_slot(slot *s, const pthread_attr_t *attributes)
         own = *attributes;
     else
         pthread_attr_init(&own);
-    pthread_attr_setstack(&own, stack_of(s) + FT_RAW_PAGE, pool.size - FT_RAW_PAGE);
+    pthread_attr_setstack(&own, stack_of(s) + pool.guard, pool.size - pool.guard);
     pthread_attr_setdetachstate(&own, PTHREAD_CREATE_JOINABLE);
     int error = park_thread(s, &own);
     if (!attributes) pthread_attr_destroy(&own);
@@ -398,7 +409,7 @@ static bool is_too_large(const pthread_attr_t *attributes)
 {
     size_t size = 0;
     return attributes && !pthread_attr_getstacksize(attributes, &size) &&
-           size > pool.size - FT_RAW_PAGE;
+           size > pool.size - pool.guard;
 }
 
 /* Could the system refuse such a thread? Then it is asked. */

@@ -35,6 +35,8 @@ enum {
     FAILED = 4096 /* results above -FAILED are errors */
 };
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 typedef struct call {
     long number, arguments[6];
     ucontext_t *context;
@@ -112,9 +114,37 @@ static long again(const call *c)
     return c->number;
 }
 
+static const struct {
+    uint16_t number;
+    const char *why;
+} reasons[] = {
+    {SYS_clone, "it starts a process, or a thread without pthread_create"},
+    {SYS_clone3, "it starts a process, or a thread without pthread_create"},
+    {SYS_fork, "it starts a process"},
+    {SYS_vfork, "it starts a process"},
+    {SYS_execve, "it executes another program"},
+    {SYS_close, "it closes a descriptor from before its first thread"},
+    {SYS_close_range, "it closes descriptors from before its first thread"},
+    {SYS_dup2, "it replaces a descriptor from before its first thread"},
+    {SYS_dup3, "it replaces a descriptor from before its first thread"},
+    {SYS_mmap, "it maps memory at a fixed place, or often"},
+    {SYS_munmap, "it unmaps memory from before its first thread"},
+    {SYS_mremap, "it moves mapped memory"},
+    {SYS_mprotect, "it protects memory from before its first thread"},
+    {SYS_madvise, "it discards memory from before its first thread"},
+    {SYS_chdir, "it changes its current folder"},
+    {SYS_fchdir, "it changes its current folder"},
+    {SYS_setitimer, "it sets a timer"},
+    {SYS_timer_create, "it makes a timer"},
+    {SYS_sched_setaffinity, "it chooses its processors"},
+};
+
 static long spoil(const call *c)
 {
-    ft_rt_rewinding_spoil("it changes its process in a way that memory does not show");
+    const char *why = "it changes its process in a way that memory does not show";
+    for (size_t i = 0; i < COUNT(reasons); i++)
+        if (reasons[i].number == c->number) why = reasons[i].why;
+    ft_rt_rewinding_spoil(why);
     return again(c);
 }
 
@@ -244,10 +274,14 @@ static long set_mask(const call *c)
     return 0;
 }
 
+/* A handler's return also sets the alternate stack to the one in its frame. */
 static long set_stack(const call *c)
 {
-    if (c->arguments[0]) changes->stacks = true;
-    return perform(c);
+    long result = perform(c);
+    if (result || !c->arguments[0]) return result;
+    changes->stacks = true;
+    c->context->uc_stack = *(const stack_t *)c->arguments[0];
+    return result;
 }
 
 static long limit(const call *c)
@@ -408,8 +442,6 @@ static const struct {
               {set_stack, SYS_sigaltstack},
               {limit, SYS_prlimit64},
               {control_process, SYS_prctl}};
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void fill_table(void)
 {
