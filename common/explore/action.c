@@ -61,6 +61,8 @@ static bool has_limit(const ft_x_operation *o)
     case FT_X_WRITE_LOCK:
     case FT_X_JOIN:
         return (o->value & FT_X_TIMED) && !(o->value & FT_X_EARLY);
+    case FT_X_READY:
+        return o->other & FT_X_TIMED;
     default:
         return false;
     }

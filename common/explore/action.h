@@ -91,7 +91,8 @@ typedef enum ft_x_kind {
         FT_X_KINDS
 } ft_x_kind;
 
-/* Bits of the `value` of operations that wait: LOCK, WAKE, TAKE, READ_LOCK, WRITE_LOCK and JOIN.
+/* Bits of the `value` of operations that wait: LOCK, WAKE, TAKE, READ_LOCK, WRITE_LOCK and JOIN (of
+ * READY: of `other`, and TIMED alone).
  * A time limit passes *late* (below), or, EARLY, at any moment. An operation of another kind than
  * WAKE whose limit may pass early is an attempt. */
 enum { FT_X_RECURSIVE = 1 /* LOCK, TRY_LOCK */, FT_X_TIMED = 2, FT_X_EARLY = 4, FT_X_SPURIOUS = 8 };

@@ -69,6 +69,8 @@ static ft_exploring_name named(const names *by, uint32_t object)
     ft_exploring_name name = by->s->objects[object].name;
     bool by_thread = name.space == FT_EXPLORING_HEAP || name.space == FT_EXPLORING_STACK;
     if (by_thread && name.maker < FT_X_THREADS) name.maker = (uint16_t)by->threads[name.maker];
+    if (name.space == FT_EXPLORING_MODEL && name.maker && name.maker <= FT_X_THREADS)
+        name.maker = (uint16_t)(by->threads[name.maker - 1] + 1);
     return name;
 }
 
@@ -110,7 +112,9 @@ static ft_x_operation watched(const names *by, const ft_x_operation *o)
         attempts[i] =
             (ft_x_attempt){.operation = translated(by, &s->attempts[w.first + i].operation),
                            .result = s->attempts[w.first + i].result};
-    return ft_x_watch(by->n->watches, (ft_x_kind)o->kind, attempts, w.n);
+    ft_x_operation made = ft_x_watch(by->n->watches, (ft_x_kind)o->kind, attempts, w.n);
+    made.other = o->other;
+    return made;
 }
 
 static ft_x_operation translated_any(const names *by, const ft_x_operation *o)

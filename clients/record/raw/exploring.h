@@ -78,7 +78,8 @@ typedef enum ft_exploring_space {
     FT_EXPLORING_HEAP,   /* maker: thread; its number-th block; offset in the block */
     FT_EXPLORING_STACK,  /* maker: thread; offset below its thread pointer, or its stack's end */
     FT_EXPLORING_OTHER,  /* offset: an address, the same where the schedule does not move it */
-    FT_EXPLORING_MODEL   /* of the runtime's own models: maker and number are theirs */
+    FT_EXPLORING_MODEL /* of the runtime's own models: maker: thread + 1, or 0; the number is theirs
+                        */
 } ft_exploring_space;
 typedef struct ft_exploring_name {
     uint16_t space, maker;

@@ -62,7 +62,7 @@ static ft_rt_x_thread *follow(const ft_x_pick *pick)
         return t;
     }
     ft_x_action a = {.operation = t->pending, .variant = pick->variant};
-    if (!n && ft_x_is_late(&a)) {
+    if (!n && ft_x_is_late(&a) && ft_x_may_be_late(&ft_rt_x.state, t->number, &t->pending)) {
         ft_rt_x.choice = (ft_x_choice){.variant = pick->variant};
         return t;
     }
@@ -96,9 +96,9 @@ static ft_rt_x_thread *late(ft_rt_x_thread *self)
 {
     for (uint32_t i = 0; i < FT_X_THREADS; i++) {
         ft_rt_x_thread *t = &ft_rt_x.threads[(self->number + i) % FT_X_THREADS];
-        ft_x_action a = {.operation = t->pending, .variant = 1};
-        if (!t->exists || t->ended || !ft_x_is_late(&a)) continue;
-        ft_rt_x.choice = (ft_x_choice){.variant = 1};
+        if (!t->exists || t->ended || !ft_x_may_be_late(&ft_rt_x.state, t->number, &t->pending))
+            continue;
+        ft_rt_x.choice = (ft_x_choice){.variant = FT_X_TIMED_OUT};
         return t;
     }
     return NULL;

@@ -63,6 +63,9 @@ void ft_rt_x_refuse(const char *call, const void *pc) __attribute__((noreturn));
 /* ---- polls.c: of plain accesses of the calling thread, which is explored */
 void ft_rt_x_wrote(uintptr_t address);
 void ft_rt_x_read(const void *pc);
+/* Waits until one of the attempts would turn out otherwise than its result; false: the time limit
+ * passed, if there is one. */
+bool ft_rt_x_wait_for(const ft_x_attempt *attempts, uint32_t n, bool limited, const void *pc);
 
 /* ---- names.c */
 /* The number of the object at the address, in this run. One that is new begins with the content

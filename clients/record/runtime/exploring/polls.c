@@ -113,6 +113,29 @@ const ft_x_attempt *ft_x_watched(const ft_x_watches *w, const ft_x_operation *po
     return &s->attempts[s->watches[poll->value].first];
 }
 
+/* Before the first choice nobody else is there to make it come. */
+static bool is_there(const ft_x_attempt *attempts, uint32_t n, const void *pc)
+{
+    ft_x_choice choices[FT_X_THREADS];
+    for (uint32_t i = 0; i < n; i++)
+        if (ft_x_choices(&ft_rt_x.state, ft_rt_x_number(), &attempts[i].operation, choices) &&
+            (int64_t)choices[0].outcome != attempts[i].result)
+            return true;
+    ft_rt_x_refuse("a wait without end before the first thread is created", pc);
+}
+
+bool ft_rt_x_wait_for(const ft_x_attempt *attempts, uint32_t n, bool limited, const void *pc)
+{
+    struct poller p = {.n = n < VISITS ? n : VISITS};
+    if (n > VISITS) ft_rt_x_refuse("a wait for more than 64 channels at once", pc);
+    for (uint32_t i = 0; i < n; i++) p.visits[i] = (visit){.pc = pc, .attempt = attempts[i]};
+    if (!ft_rt_x.begun && limited) return false;
+    if (!ft_rt_x.begun) return is_there(attempts, n, pc);
+    ft_x_operation ready = watch(&p, FT_X_READY, 0);
+    ready.other = limited ? FT_X_TIMED : 0;
+    return ft_rt_x_announce(&ready, pc).variant == FT_X_IN_TIME;
+}
+
 static void forget(struct poller *p)
 {
     p->n = p->reads = p->late_at = 0;

@@ -32,6 +32,7 @@
 #include "replay/replay.h"
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
+#include "world/world.h"
 
 #define CODE __builtin_return_address(0)
 
@@ -77,24 +78,31 @@ static void move_on(const ft_rt_input *in, int fd)
         FT_REAL(lseek)(fd, in->result, SEEK_CUR);
 }
 
-#define READS(call, name, parameters, arguments, fd, to, n)                                        \
+#define READS(call, name, parameters, arguments, fd, to, n, modelled)                              \
     ssize_t name parameters                                                                        \
     {                                                                                              \
         ft_rt_input in;                                                                            \
+        if (ft_rt_world_has(fd)) return modelled;                                                  \
+        ft_rt_world_reads(fd, #name, CODE);                                                        \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
         ft_rt_fd_takes(fd, CODE);                                                                  \
         FT_RT_ASK(&in, fd, -1, FT_REAL(name) arguments);                                           \
         if (in.fed && FT_INPUT_##call != FT_INPUT_PREAD) move_on(&in, fd);                         \
         return got(&in, fd, to, n);                                                                \
     }
-READS(READ, read, (int fd, void *to, size_t n), (fd, to, n), fd, to, n)
-READS(PREAD, pread, (int fd, void *to, size_t n, off_t from), (fd, to, n, from), fd, to, n)
-READS(PREAD, pread64, (int fd, void *to, size_t n, off64_t from), (fd, to, n, from), fd, to, n)
-READS(RECV, recv, (int fd, void *to, size_t n, int flags), (fd, to, n, flags), fd, to, n)
+READS(READ, read, (int fd, void *to, size_t n), (fd, to, n), fd, to, n,
+      ft_rt_world_read(fd, to, n, CODE))
+READS(PREAD, pread, (int fd, void *to, size_t n, off_t from), (fd, to, n, from), fd, to, n,
+      (errno = ESPIPE, -1))
+READS(PREAD, pread64, (int fd, void *to, size_t n, off64_t from), (fd, to, n, from), fd, to, n,
+      (errno = ESPIPE, -1))
+READS(RECV, recv, (int fd, void *to, size_t n, int flags), (fd, to, n, flags), fd, to, n,
+      ft_rt_world_receive(fd, &(struct iovec){to, n}, 1, flags, CODE))
 
 int eventfd_read(int fd, eventfd_t *value)
 {
     ft_rt_input in;
+    if (ft_rt_world_has(fd)) return ft_rt_world_read(fd, value, sizeof *value, CODE) < 0 ? -1 : 0;
     if (!ft_rt_input_begin(&in, FT_INPUT_EVENTFD_READ, CODE))
         return FT_REAL(eventfd_read)(fd, value);
     FT_RT_ASK(&in, fd, -1, FT_REAL(eventfd_read)(fd, value));
@@ -122,6 +130,8 @@ static int few(int n)
 ssize_t readv(int fd, const struct iovec *v, int n)
 {
     ft_rt_input in;
+    if (ft_rt_world_has(fd)) return ft_rt_world_receive(fd, v, (size_t)n, 0, CODE);
+    ft_rt_world_reads(fd, "readv", CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_READV, CODE)) return FT_REAL(readv)(fd, v, n);
     ft_rt_fd_takes(fd, CODE);
     FT_RT_ASK(&in, fd, -1, FT_REAL(readv)(fd, v, few(n)));
@@ -136,6 +146,10 @@ ssize_t recvfrom(int fd, void *restrict to, size_t n, int flags, struct sockaddr
 {
     ft_rt_input in;
     socklen_t room = length ? *length : 0;
+    if (ft_rt_world_has(fd)) {
+        if (length) *length = 0;
+        return ft_rt_world_receive(fd, &(struct iovec){to, n}, 1, flags, CODE);
+    }
     if (!ft_rt_input_begin(&in, FT_INPUT_RECVFROM, CODE))
         return FT_REAL(recvfrom)(fd, to, n, flags, from, length);
     ft_rt_fd_takes(fd, CODE);
@@ -183,6 +197,7 @@ static void receive_descriptors(ft_rt_input *in, struct msghdr *m)
 static ssize_t received(int fd, struct msghdr *m, int flags, const void *pc)
 {
     ft_rt_input in;
+    if (ft_rt_world_has(fd)) return ft_rt_world_receive_message(fd, m, flags, pc);
     if (!ft_rt_input_begin(&in, FT_INPUT_RECVMSG, pc)) return FT_REAL(recvmsg)(fd, m, flags);
     if (m->msg_iovlen > (size_t)few(FT_RT_PIECES)) m->msg_iovlen = (size_t)few(FT_RT_PIECES);
     ft_rt_fd_takes(fd, pc);
@@ -207,7 +222,8 @@ ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 /* One at a time: a call may always give fewer than were asked for. */
 int recvmmsg(int fd, struct mmsghdr *all, unsigned n, int flags, struct timespec *time)
 {
-    if (!n || !ft_rt_self || ft_rt_self->inside) return FT_REAL(recvmmsg)(fd, all, n, flags, time);
+    if (!n || ((!ft_rt_self || ft_rt_self->inside) && !ft_rt_world_has(fd)))
+        return FT_REAL(recvmmsg)(fd, all, n, flags, time);
     ssize_t got = received(fd, &all->msg_hdr, flags & ~MSG_WAITFORONE, CODE);
     if (got >= 0) all->msg_len = (unsigned)got;
     return got < 0 ? -1 : 1;
@@ -253,10 +269,11 @@ static ssize_t end_write(ft_rt_input *in, int fd, bool full)
         put;                                                                                       \
     })
 
-#define WRITES_TO(call, type, name, parameters, arguments, fd, reads, n, out)                      \
+#define WRITES_TO(call, type, name, parameters, arguments, fd, reads, n, out, modelled)            \
     type name parameters                                                                           \
     {                                                                                              \
         ft_rt_input in;                                                                            \
+        if (ft_rt_world_has(fd)) return modelled;                                                  \
         reads;                                                                                     \
         ft_rt_fd_moves(fd, CODE);                                                                  \
         if (!begin_write(&in, FT_INPUT_##call, fd, CODE))                                          \
@@ -266,8 +283,9 @@ static ssize_t end_write(ft_rt_input *in, int fd, bool full)
         FT_RT_TELL(&in, fd, (type)(n), FT_REAL(name) arguments);                                   \
         return (type)end_write(&in, fd, full);                                                     \
     }
-#define WRITES(call, name, parameters, arguments, fd, reads, n)                                    \
-    WRITES_TO(call, ssize_t, name, parameters, arguments, fd, reads, n, ft_rt_fd_out(fd, CODE))
+#define WRITES(call, name, parameters, arguments, fd, reads, n, modelled)                          \
+    WRITES_TO(call, ssize_t, name, parameters, arguments, fd, reads, n, ft_rt_fd_out(fd, CODE),    \
+              modelled)
 
 static size_t read_pieces(const struct iovec *v, size_t n, const void *pc)
 {
@@ -279,21 +297,31 @@ static size_t read_pieces(const struct iovec *v, size_t n, const void *pc)
     return all;
 }
 
+/* One buffer of the program's. */
+static struct iovec buffer(const void *from, size_t n)
+{
+    return (struct iovec){(void *)(uintptr_t)from, n};
+}
+
 WRITES(WRITE, write, (int fd, const void *from, size_t n), (fd, from, n), fd,
-       ft_rt_read_outgoing(from, n, CODE), n)
+       ft_rt_read_outgoing(from, n, CODE), n, ft_rt_world_write(fd, from, n, CODE))
 WRITES(SEND, send, (int fd, const void *from, size_t n, int flags), (fd, from, n, flags), fd,
-       ft_rt_read_outgoing(from, n, CODE), n)
+       ft_rt_read_outgoing(from, n, CODE), n,
+       ft_rt_world_send(fd, (struct iovec[]){buffer(from, n)}, 1, flags, CODE))
 WRITES_TO(SENDTO, ssize_t, sendto,
           (int fd, const void *from, size_t n, int flags, const struct sockaddr *a,
            socklen_t length),
           (fd, from, n, flags, a, length), fd, ft_rt_read_outgoing(from, n, CODE), n,
-          ft_rt_sockets_to(fd, a, length, CODE))
+          ft_rt_sockets_to(fd, a, length, CODE),
+          ft_rt_world_send(fd, (struct iovec[]){buffer(from, n)}, 1, flags, CODE))
 WRITES(WRITEV, writev, (int fd, const struct iovec *v, int n), (fd, v, n), fd,
-       size_t all = read_pieces(v, (size_t)n, CODE), all)
+       size_t all = read_pieces(v, (size_t)n, CODE), all,
+       ft_rt_world_send(fd, v, (size_t)n, 0, CODE))
 
 static ssize_t sent(int fd, const struct msghdr *m, int flags, const void *pc)
 {
     ft_rt_input in;
+    if (ft_rt_world_has(fd)) return ft_rt_world_send_message(fd, m, flags, pc);
     size_t all = read_pieces(m->msg_iov, m->msg_iovlen, pc);
     if (!begin_write(&in, FT_INPUT_SENDMSG, fd, pc)) return FT_REAL(sendmsg)(fd, m, flags);
     struct msghdr message = *m;
@@ -311,14 +339,15 @@ ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 
 int sendmmsg(int fd, struct mmsghdr *all, unsigned n, int flags)
 {
-    if (!n || !ft_rt_self || ft_rt_self->inside) return FT_REAL(sendmmsg)(fd, all, n, flags);
+    if (!n || ((!ft_rt_self || ft_rt_self->inside) && !ft_rt_world_has(fd)))
+        return FT_REAL(sendmmsg)(fd, all, n, flags);
     ssize_t put = sent(fd, &all->msg_hdr, flags, CODE);
     if (put >= 0) all->msg_len = (unsigned)put;
     return put < 0 ? -1 : 1;
 }
 
 WRITES_TO(EVENTFD_WRITE, int, eventfd_write, (int fd, eventfd_t value), (fd, value), fd, (void)0, 0,
-          ft_rt_fd_out(fd, CODE))
+          ft_rt_fd_out(fd, CODE), ft_rt_world_write(fd, &value, sizeof value, CODE) < 0 ? -1 : 0)
 
 static void begin_write_at(int fd, const void *pc)
 {
@@ -539,6 +568,8 @@ static int polled(ft_rt_input *in, struct pollfd *fds, nfds_t n)
 int poll(struct pollfd *fds, nfds_t n, int ms)
 {
     ft_rt_input in;
+    if (ft_rt_world_has_any(fds, n)) return ft_rt_world_poll(fds, n, ms, CODE);
+    ft_rt_world_sleeps("poll", ms, CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_POLL, CODE)) return FT_REAL(poll)(fds, n, ms);
     int one = choose_answer(&in, fds, n);
     FT_RT_ASK(&in, one, ms, real_poll(fds, n, ms));
@@ -549,6 +580,8 @@ int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t
 {
     ft_rt_input in;
     int ms = t ? (int)(t->tv_sec * 1000 + t->tv_nsec / 1000000) : -1;
+    if (ft_rt_world_has_any(fds, n)) return ft_rt_world_poll(fds, n, ms, CODE);
+    ft_rt_world_sleeps("ppoll", ms, CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_POLL, CODE)) return FT_REAL(ppoll)(fds, n, t, mask);
     int one = choose_answer(&in, fds, n);
     FT_RT_ASK(&in, one, ms, real_ppoll(fds, n, t, mask, ms));
@@ -620,6 +653,8 @@ int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)
     ft_rt_input in;
     fd_set asked;
     int ms = t ? (int)(t->tv_sec * 1000 + t->tv_usec / 1000) : -1;
+    if (ft_rt_world_has_sets(n, r, w, e)) return ft_rt_world_select(n, r, w, e, ms, CODE);
+    ft_rt_world_sleeps("select", ms, CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_SELECT, CODE)) return FT_REAL(select)(n, r, w, e, t);
     keep_asked(&asked, n, r);
     int one = any_in_sets(&in, n, r, w, e);
@@ -635,6 +670,8 @@ int pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t, co
     ft_rt_input in;
     fd_set asked;
     int ms = t ? (int)(t->tv_sec * 1000 + t->tv_nsec / 1000000) : -1;
+    if (ft_rt_world_has_sets(n, r, w, e)) return ft_rt_world_select(n, r, w, e, ms, CODE);
+    ft_rt_world_sleeps("pselect", ms, CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_SELECT, CODE))
         return FT_REAL(pselect)(n, r, w, e, t, mask);
     keep_asked(&asked, n, r);

@@ -4,7 +4,7 @@
  * something from thread to thread orders these threads by a channel (inputs/channels.c). Calls that
  * may sleep let other threads run meanwhile.
  *
- * Imports: accesses, inputs, libc, log, memory, raw, replay, scheduling, state, sync,
+ * Imports: accesses, inputs, libc, log, memory, raw, replay, scheduling, state, sync, world,
  * common/trace. */
 #ifndef FT_RECORD_FILES_H
 #define FT_RECORD_FILES_H

@@ -30,6 +30,7 @@
 #include "replay/replay.h"
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
+#include "world/world.h"
 
 #define CODE __builtin_return_address(0)
 
@@ -198,6 +199,7 @@ SEEKS(lseek64, off64_t)
 int dup(int fd)
 {
     ft_rt_input in;
+    if (ft_rt_world_has(fd)) return ft_rt_world_copy(fd, -1, CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_DUP, CODE)) return FT_REAL(dup)(fd);
     int real = FT_REAL(dup)(fd);
     if (!in.fed) ft_rt_input_did(&in, real = ft_rt_fd_apart(real));
@@ -224,12 +226,16 @@ static int copied(int result, int from, int to)
 
 int dup2(int from, int to)
 {
+    if (ft_rt_world_has(from)) return ft_rt_world_copy(from, to, CODE);
+    if (ft_rt_world_has(to)) ft_rt_world_close(to, CODE);
     close_before(from, to, CODE);
     return copied(FT_REAL(dup2)(from, to), from, to);
 }
 
 int dup3(int from, int to, int flags)
 {
+    if (ft_rt_world_has(from)) return ft_rt_world_copy(from, to, CODE);
+    if (ft_rt_world_has(to)) ft_rt_world_close(to, CODE);
     close_before(from, to, CODE);
     return copied(FT_REAL(dup3)(from, to, flags), from, to);
 }
@@ -263,6 +269,7 @@ static int lock_file(int fd, int command, struct flock *lock, const void *pc)
         va_start(rest, command);                                                                   \
         void *argument = va_arg(rest, void *);                                                     \
         va_end(rest);                                                                              \
+        if (ft_rt_world_has(fd)) return ft_rt_world_fcntl(fd, command, (long)argument, CODE);      \
         if (command == F_OFD_SETLK || command == F_OFD_SETLKW)                                     \
             return lock_file(fd, command, argument, CODE);                                         \
         if (command == F_SETLK || command == F_SETLKW) ft_rt_fd_keeps_locks();                     \
@@ -308,6 +315,7 @@ int ioctl(int fd, unsigned long request, ...)
     va_start(rest, request);
     void *argument = va_arg(rest, void *);
     va_end(rest);
+    if (ft_rt_world_has(fd)) return ft_rt_world_ioctl(fd, request, argument, CODE);
     if (!ft_rt_fd_is_virtual(fd) || !ft_rt_input_begin(&in, FT_INPUT_IOCTL, CODE)) {
         int result = FT_REAL(ioctl)(fd, request, argument);
         if (!result) ft_rt_write_range(argument, answer_of(request), CODE);
@@ -344,27 +352,35 @@ static int made(ft_rt_input *in, ft_rt_fd kind, int mirror)
     return (int)ft_rt_input_end(in);
 }
 
-#define MAKES(call, name, parameters, arguments, kind)                                             \
+#define MAKES(call, name, parameters, arguments, kind, modelled)                                   \
     int name parameters                                                                            \
     {                                                                                              \
         ft_rt_input in;                                                                            \
+        FT_RT_EXPLORED(modelled);                                                                  \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
         bool mirrored = can_be_mirrored(kind) && ft_rt_mirrors(&in);                               \
         if (!in.fed) ft_rt_input_did(&in, ft_rt_fd_apart(FT_REAL(name) arguments));                \
         return made(&in, kind, mirrored ? FT_REAL(name) arguments : -1);                           \
     }
-MAKES(EVENTFD, eventfd, (unsigned count, int flags), (count, flags), FT_RT_FD_EVENT)
-MAKES(TIMERFD, timerfd_create, (clockid_t clock, int flags), (clock, flags), FT_RT_FD_EVENT)
+#define REFUSED(kind, name) (ft_rt_world_refuse(FT_RT_WORLD_##kind, name, CODE), -1)
+
+MAKES(EVENTFD, eventfd, (unsigned count, int flags), (count, flags), FT_RT_FD_EVENT,
+      ft_rt_world_eventfd(count, flags, CODE))
+MAKES(TIMERFD, timerfd_create, (clockid_t clock, int flags), (clock, flags), FT_RT_FD_EVENT,
+      REFUSED(TIMER, "timerfd_create"))
 MAKES(SIGNALFD, signalfd, (int fd, const sigset_t *set, int flags), (fd, set, flags),
-      FT_RT_FD_SIGNAL)
+      FT_RT_FD_SIGNAL, REFUSED(WATCHES, "signalfd"))
 MAKES(SOCKET, socket, (int domain, int type, int protocol), (domain, type, protocol),
-      FT_RT_FD_SOCKET)
-MAKES(EPOLL_CREATE, epoll_create, (int size), (size), FT_RT_FD_EPOLL)
-MAKES(EPOLL_CREATE, epoll_create1, (int flags), (flags), FT_RT_FD_EPOLL)
+      FT_RT_FD_SOCKET, REFUSED(SOCKET, "socket"))
+MAKES(EPOLL_CREATE, epoll_create, (int size), (size), FT_RT_FD_EPOLL,
+      ft_rt_world_epoll_create(CODE))
+MAKES(EPOLL_CREATE, epoll_create1, (int flags), (flags), FT_RT_FD_EPOLL,
+      ft_rt_world_epoll_create(CODE))
 
 #define WATCHES(name, parameters, arguments)                                                       \
     int name parameters                                                                            \
     {                                                                                              \
+        ft_rt_world_refuse(FT_RT_WORLD_WATCHES, #name, CODE);                                      \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         int fd = FT_REAL(name) arguments, error = errno;                                           \
         if (self && fd >= 0) ft_rt_fd_set(fd, FT_RT_FD_WATCH);                                     \
@@ -398,10 +414,11 @@ int timerfd_gettime(int fd, struct itimerspec *left)
     return (int)ft_rt_input_end(&in);
 }
 
-#define MAKES_TWO(call, name, parameters, arguments, kind)                                         \
+#define MAKES_TWO(call, name, parameters, arguments, kind, modelled)                               \
     int name parameters                                                                            \
     {                                                                                              \
         ft_rt_input in;                                                                            \
+        FT_RT_EXPLORED(modelled);                                                                  \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
         bool mirrored = ft_rt_mirrors(&in) && !FT_REAL(name) arguments;                            \
         if (!in.fed) ft_rt_input_did(&in, FT_REAL(name) arguments);                                \
@@ -439,10 +456,12 @@ static int made_two(ft_rt_input *in, int *fds, ft_rt_fd kind, bool mirrored)
     fds[1] = second;
     return result;
 }
-MAKES_TWO(PIPE, pipe, (int fds[2]), (fds), FT_RT_FD_PIPE)
-MAKES_TWO(PIPE, pipe2, (int fds[2], int flags), (fds, flags), FT_RT_FD_PIPE)
+MAKES_TWO(PIPE, pipe, (int fds[2]), (fds), FT_RT_FD_PIPE, ft_rt_world_pipe(fds, 0, CODE))
+MAKES_TWO(PIPE, pipe2, (int fds[2], int flags), (fds, flags), FT_RT_FD_PIPE,
+          ft_rt_world_pipe(fds, flags, CODE))
 MAKES_TWO(SOCKETPAIR, socketpair, (int domain, int type, int protocol, int fds[2]),
-          (domain, type, protocol, fds), FT_RT_FD_PIPE)
+          (domain, type, protocol, fds), FT_RT_FD_PIPE,
+          ft_rt_world_socketpair(domain, type, protocol, fds, CODE))
 
 /* ---- sockets: the two addresses identify the channel between two ends. */
 
@@ -662,6 +681,7 @@ ASKS(GETSOCKOPT, getsockopt,
 int shutdown(int fd, int how)
 {
     ft_rt_input in;
+    if (ft_rt_world_has(fd)) return ft_rt_world_shutdown(fd, how, CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_SHUTDOWN, CODE)) return FT_REAL(shutdown)(fd, how);
     if (how != SHUT_RD) ft_rt_fd_out(fd, CODE);
     if (how != SHUT_WR) ft_rt_fd_ends(fd, CODE);
@@ -706,6 +726,7 @@ static void forget_watches(int epoll, int fd)
 int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 {
     ft_rt_input in;
+    if (ft_rt_world_has(epoll)) return ft_rt_world_epoll_ctl(epoll, operation, fd, event, CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_EPOLL_CTL, CODE))
         return FT_REAL(epoll_ctl)(epoll, operation, fd, event);
     struct watch *w = event && operation != EPOLL_CTL_DEL ? watch_of(epoll, fd) : NULL;
@@ -721,6 +742,7 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 
 int close(int fd)
 {
+    if (ft_rt_world_has(fd)) return ft_rt_world_close(fd, CODE);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return FT_REAL(close)(fd);
     int before = errno;
@@ -855,6 +877,7 @@ static int least(int a, int b)
 int epoll_wait(int epoll, struct epoll_event *events, int n, int ms)
 {
     ft_rt_input in;
+    if (ft_rt_world_has(epoll)) return ft_rt_world_epoll_wait(epoll, events, n, ms, CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_EPOLL_WAIT, CODE))
         return FT_REAL(epoll_wait)(epoll, events, n, ms);
     choose_answer(&in, epoll);
@@ -865,6 +888,7 @@ int epoll_wait(int epoll, struct epoll_event *events, int n, int ms)
 int epoll_pwait(int epoll, struct epoll_event *events, int n, int ms, const sigset_t *mask)
 {
     ft_rt_input in;
+    if (ft_rt_world_has(epoll)) return ft_rt_world_epoll_wait(epoll, events, n, ms, CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_EPOLL_WAIT, CODE))
         return FT_REAL(epoll_pwait)(epoll, events, n, ms, mask);
     choose_answer(&in, epoll);

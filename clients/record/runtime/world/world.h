@@ -1,0 +1,114 @@
+/* The world of an explored run: what the kernel would keep for the program, in memory of the run.
+ *
+ * Runs are copies of one process, or one process whose memory is copied back, so whatever the
+ * kernel keeps (content of pipes, counts, positions) would pass from run to run. Descriptors that
+ * the program makes for its own threads are therefore modelled: each direction is a *channel* of
+ * the search (FT_X_CHANNEL of explore/action.h), whose content lies in the program's memory.
+ *
+ *   descriptors.c   numbers, copies, close, flags        channels.c   reading and writing
+ *   ready.c         poll, select, epoll sets             inner.h      what they share
+ *   outside.c       descriptors and calls that leave the program, and what is done with them
+ *
+ * A hook asks ft_rt_world_has() and calls the function here in place of the system's:
+ *
+ *   if (ft_rt_world_has(fd)) return ft_rt_world_read(fd, to, n, CODE);
+ *
+ * Numbers of modelled descriptors are far above those that the system gives. A thread has its own,
+ * so that they do not depend on the schedule.
+ *
+ * Imports: exploring, libc. */
+#ifndef FT_RECORD_WORLD_H
+#define FT_RECORD_WORLD_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "exploring/exploring.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Is the calling thread explored? */
+static inline bool ft_rt_world_runs(void)
+{
+    return __builtin_expect(ft_rt_exploring, 0) && ft_rt_x_self;
+}
+
+bool ft_rt_world_models(int fd);
+/* And is the descriptor modelled? */
+static inline bool ft_rt_world_has(int fd)
+{
+    return ft_rt_world_runs() && ft_rt_world_models(fd);
+}
+
+/* ---- descriptors.c: as the calls of these names; pc: of the call in the program */
+int ft_rt_world_pipe(int fds[2], int flags, const void *pc);
+int ft_rt_world_socketpair(int domain, int type, int protocol, int fds[2], const void *pc);
+int ft_rt_world_eventfd(unsigned count, int flags, const void *pc);
+/* A copy with that number; -1: with any. */
+int ft_rt_world_copy(int fd, int number, const void *pc);
+int ft_rt_world_close(int fd, const void *pc);
+int ft_rt_world_fcntl(int fd, int command, long argument, const void *pc);
+int ft_rt_world_ioctl(int fd, unsigned long request, void *argument, const void *pc);
+int ft_rt_world_shutdown(int fd, int how, const void *pc);
+
+/* ---- channels.c */
+ssize_t ft_rt_world_read(int fd, void *to, size_t n, const void *pc);
+ssize_t ft_rt_world_write(int fd, const void *from, size_t n, const void *pc);
+/* The same with flags of recv and send. */
+ssize_t ft_rt_world_receive(int fd, const struct iovec *v, size_t n, int flags, const void *pc);
+ssize_t ft_rt_world_send(int fd, const struct iovec *v, size_t n, int flags, const void *pc);
+
+struct msghdr;
+ssize_t ft_rt_world_receive_message(int fd, struct msghdr *m, int flags, const void *pc);
+ssize_t ft_rt_world_send_message(int fd, const struct msghdr *m, int flags, const void *pc);
+
+/* ---- ready.c */
+/* Is there a modelled one among them? */
+bool ft_rt_world_has_any(struct pollfd *fds, nfds_t n);
+int ft_rt_world_poll(struct pollfd *fds, nfds_t n, int ms, const void *pc);
+int ft_rt_world_select(int n, fd_set *r, fd_set *w, fd_set *e, int ms, const void *pc);
+bool ft_rt_world_has_sets(int n, const fd_set *r, const fd_set *w, const fd_set *e);
+int ft_rt_world_epoll_create(const void *pc);
+int ft_rt_world_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event,
+                          const void *pc);
+int ft_rt_world_epoll_wait(int epoll, struct epoll_event *events, int n, int ms, const void *pc);
+
+/* ---- outside.c */
+/* The kinds of calls that an exploration does not do as they are.
+ *  symbol   what the calls are                                what is done */
+#define FT_RT_WORLD_TABLE(X)                                                                       \
+    X(PROCESS, "starts another process", REFUSED)                                                  \
+    X(SIGNAL, "sends a signal to another process", REFUSED)                                        \
+    X(SOCKET, "makes a socket to the outside", REFUSED)                                            \
+    X(MOVE, "moves content between descriptors in the kernel", REFUSED)                            \
+    X(MESSAGE, "passes descriptors in messages", REFUSED)                                          \
+    X(TIMER, "arms a timer of the system", REFUSED)                                                \
+    X(SHARED, "shares memory with other processes", REFUSED)                                       \
+    X(WATCHES, "waits for changes of files or signals by a descriptor", REFUSED)                   \
+    X(EDGES, "waits for edges in an epoll set", REFUSED)                                           \
+    X(KERNEL, "waits in the kernel, where no other thread is let go on", REFUSED)                  \
+    X(INPUT, "reads a terminal, pipe or socket from outside", REFUSED)
+
+typedef enum ft_rt_world_call {
+#define FT_ROW(symbol, doc, done) FT_RT_WORLD_##symbol,
+    FT_RT_WORLD_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_RT_WORLD_CALLS
+} ft_rt_world_call;
+
+/* Ends the run, if the calling thread is explored: "NAME starts another process". */
+void ft_rt_world_refuse(ft_rt_world_call call, const char *name, const void *pc);
+/* Before the call reads a descriptor of the system: only files and the like may be read. */
+void ft_rt_world_reads(int fd, const char *name, const void *pc);
+/* Before the call sleeps in the system for so long (-1: for ever): an exploration has no time to
+ * pass, so it sleeps for ever or not at all. */
+void ft_rt_world_sleeps(const char *name, int ms, const void *pc);
+
+#pragma GCC visibility pop
+
+#endif
