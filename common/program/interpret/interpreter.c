@@ -1,0 +1,419 @@
+#include "program/interpret/interpreter.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/interpret/internal.h"
+
+static const char *const STATES[FT_INTERPRETER_STATES] = {
+#define FT_ROW(symbol, name, meaning) [FT_INTERPRETER_##symbol] = name,
+    FT_INTERPRETER_STATE_TABLE(FT_ROW)
+#undef FT_ROW
+};
+
+const char *ft_interpreter_state_name(ft_interpreter_state state)
+{
+    FT_REQUIRE(state < FT_INTERPRETER_STATES);
+    return STATES[state];
+}
+
+/* ---- errors and places ---- */
+
+const ft_instruction *ft_interpreter_instruction(const ft_interpreter *m, uint32_t t)
+{
+    const interpreted_thread *th = &m->threads.data[t];
+    if (!th->frames.len) return NULL;
+    const frame *f = &th->frames.data[th->frames.len - 1];
+    return &f->function->instructions.data[f->at];
+}
+
+ft_interpreter_place ft_interpreter_place_of(const ft_interpreter *m, uint32_t t)
+{
+    const interpreted_thread *th = &m->threads.data[t];
+    if (!th->frames.len) return (ft_interpreter_place){FT_NO_SYMBOL, 0};
+    const frame *f = &th->frames.data[th->frames.len - 1];
+    return (ft_interpreter_place){f->function->symbol, f->at};
+}
+
+bool ft_interpreter_fail(ft_interpreter *m, uint32_t t, ft_program_error kind, const char *format,
+                         ...)
+{
+    ft_interpreter_error *e = &m->error;
+    *e = (ft_interpreter_error){.kind = kind,
+                                .thread = t,
+                                .place = ft_interpreter_place_of(m, t),
+                                .other = {FT_NO_SYMBOL, 0}};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(e->message, sizeof e->message, format, arguments);
+    va_end(arguments);
+    if (kind == FT_ERROR_LIMIT)
+        m->state = FT_INTERPRETER_STOPPED;
+    else
+        m->threads.data[t].failing = true, m->threads.data[t].error = *e;
+    return false;
+}
+
+/* ---- a new interpreter ---- */
+
+enum { FUNCTIONS = 1 << 20, FUNCTION_SIZE = 16 };
+
+static void place_functions(ft_interpreter *m)
+{
+    const ft_program *p = m->program;
+    m->function_base = ft_calloc(p->symbols.len + 1, sizeof *m->function_base);
+    for (size_t i = 0; i < p->functions.len; i++) {
+        uint32_t symbol = p->functions.data[i].symbol;
+        m->function_base[symbol] = FUNCTIONS + FUNCTION_SIZE * i;
+        ft_map_put(&m->functions, m->function_base[symbol], symbol);
+    }
+}
+
+void ft_interpreter_fill_object(ft_interpreter *m, uint32_t number, const ft_object *o)
+{
+    const ft_program *p = m->program;
+    memory_object *to = &m->objects.data[number];
+    for (uint32_t i = 0; i < o->n_initial; i++) {
+        const ft_initial *part = &p->initials.data[o->initial + i];
+        if (part->symbol == FT_NO_SYMBOL) {
+            memcpy(to->bytes + part->offset, p->texts.names[part->text],
+                   p->texts.lengths[part->text]);
+            continue;
+        }
+        const ft_program_symbol *s = &p->symbols.data[part->symbol];
+        bool function = s->kind == FT_FUNCTION;
+        uint32_t of = function ? 0 : m->globals[s->index] + 1;
+        uint64_t base = function ? m->function_base[part->symbol] : m->objects.data[of - 1].base;
+        uint64_t bits = base + part->addend;
+        for (int k = 0; k < 8; k++)
+            to->bytes[part->offset + (uint64_t)k] = (unsigned char)(bits >> 8 * k);
+        if (!to->pointees) to->pointees = ft_calloc(to->size / 8 + 1, sizeof *to->pointees);
+        if (part->offset % 8 == 0) to->pointees[part->offset / 8] = of;
+    }
+}
+
+/* All are made before any is filled, since they may hold each other's addresses. */
+static bool make_globals(ft_interpreter *m)
+{
+    const ft_program *p = m->program;
+    m->globals = ft_calloc(p->objects.len + 1, sizeof *m->globals);
+    for (size_t i = 0; i < p->objects.len; i++) {
+        const ft_object *o = &p->objects.data[i];
+        if (o->by_thread) continue;
+        if (!ft_memory_fits(m, 0, o->size)) return false;
+        m->globals[i] = ft_memory_new(m, &m->next_global, o->size, o->align);
+        m->objects.data[m->globals[i]].constant = o->constant;
+    }
+    for (size_t i = 0; i < p->objects.len; i++)
+        if (!p->objects.data[i].by_thread)
+            ft_interpreter_fill_object(m, m->globals[i], &p->objects.data[i]);
+    return true;
+}
+
+static void start_main(ft_interpreter *m)
+{
+    uint32_t symbol = ft_intern_find(&m->program->names, "main", 4);
+    const ft_function *f = ft_program_function(m->program, symbol);
+    word zeros[2] = {{0, 0}, {0, 0}};
+    m->threads.data[0].next_base = UINT64_C(1) << 40;
+    m->threads.data[0].clock.of[0] = 1;
+    if (ft_run_thread_objects(m, 0)) ft_run_call(m, 0, f, zeros, f->blocks.data[0].n_parameters, 0);
+}
+
+static void set_options(ft_interpreter *m, const ft_interpreter_options *options)
+{
+    if (options) m->options = *options;
+    if (!m->options.max_steps) m->options.max_steps = 10000000;
+    if (!m->options.max_bytes) m->options.max_bytes = UINT64_C(256) << 20;
+    if (!m->options.max_threads) m->options.max_threads = FT_INTERPRETER_THREADS;
+    FT_REQUIRE(m->options.max_threads <= FT_INTERPRETER_THREADS);
+}
+
+ft_interpreter *ft_interpreter_new(const ft_program *program, const ft_interpreter_options *options)
+{
+    FT_REQUIRE(program);
+    ft_interpreter *m = ft_calloc(1, sizeof *m);
+    m->program = program;
+    m->next_global = UINT64_C(1) << 32;
+    set_options(m, options);
+    ft_vec_push(&m->threads, (interpreted_thread){.exists = true});
+    place_functions(m);
+    if (make_globals(m)) start_main(m);
+    return m;
+}
+
+static void release_thread(interpreted_thread *t)
+{
+    ft_vec_release(&t->frames);
+    ft_vec_release(&t->values);
+    ft_vec_release(&t->stack);
+    free(t->own);
+}
+
+void ft_interpreter_free(ft_interpreter *interpreter)
+{
+    if (!interpreter) return;
+    for (size_t i = 0; i < interpreter->objects.len; i++)
+        ft_memory_release(&interpreter->objects.data[i]);
+    for (size_t i = 0; i < interpreter->threads.len; i++)
+        release_thread(&interpreter->threads.data[i]);
+    ft_vec_release(&interpreter->objects);
+    ft_vec_release(&interpreter->threads);
+    ft_vec_release(&interpreter->syncs);
+    ft_vec_release(&interpreter->releases);
+    ft_vec_release(&interpreter->many);
+    ft_map_release(&interpreter->sync_at);
+    ft_map_release(&interpreter->release_at);
+    ft_map_release(&interpreter->functions);
+    free(interpreter->globals);
+    free(interpreter->function_base);
+    free(interpreter);
+}
+
+/* ---- a copy ---- */
+
+static void *copied(const void *from, size_t n)
+{
+    if (!from) return NULL;
+    void *to = ft_alloc(n ? n : 1);
+    memcpy(to, from, n);
+    return to;
+}
+
+#define COPY_VEC(to, from)                                                                         \
+    ((to)->data = copied((from)->data, (from)->len * sizeof *(from)->data),                        \
+     (to)->len = (from)->len, (to)->cap = (from)->len)
+
+static ft_map copied_map(const ft_map *from)
+{
+    return (ft_map){copied(from->keys, from->cap * sizeof *from->keys),
+                    copied(from->values, from->cap * sizeof *from->values),
+                    copied(from->full, from->cap * sizeof *from->full), from->len, from->cap};
+}
+
+static void copy_object(memory_object *o)
+{
+    o->bytes = copied(o->bytes, o->size);
+    o->pointees = copied(o->pointees, (o->size / 8 + 1) * sizeof *o->pointees);
+    o->shadow = copied(o->shadow, o->size * sizeof *o->shadow);
+}
+
+static void copy_thread(interpreted_thread *t, const interpreted_thread *from, size_t n_objects)
+{
+    COPY_VEC(&t->frames, &from->frames);
+    COPY_VEC(&t->values, &from->values);
+    COPY_VEC(&t->stack, &from->stack);
+    t->own = copied(from->own, (n_objects + 1) * sizeof *t->own);
+}
+
+ft_interpreter *ft_interpreter_copy(const ft_interpreter *from)
+{
+    FT_REQUIRE(from);
+    size_t n = from->program->objects.len;
+    ft_interpreter *m = copied(from, sizeof *from);
+    COPY_VEC(&m->objects, &from->objects);
+    COPY_VEC(&m->threads, &from->threads);
+    COPY_VEC(&m->syncs, &from->syncs);
+    COPY_VEC(&m->releases, &from->releases);
+    COPY_VEC(&m->many, &from->many);
+    for (size_t i = 0; i < m->objects.len; i++) copy_object(&m->objects.data[i]);
+    for (size_t i = 0; i < m->threads.len; i++)
+        copy_thread(&m->threads.data[i], &from->threads.data[i], n);
+    m->sync_at = copied_map(&from->sync_at);
+    m->release_at = copied_map(&from->release_at);
+    m->functions = copied_map(&from->functions);
+    m->globals = copied(from->globals, (n + 1) * sizeof *m->globals);
+    m->function_base =
+        copied(from->function_base, (from->program->symbols.len + 1) * sizeof *m->function_base);
+    return m;
+}
+
+/* ---- what a interpreter says ---- */
+
+ft_interpreter_state ft_interpreter_state_of(const ft_interpreter *interpreter)
+{
+    return interpreter->state;
+}
+
+int32_t ft_interpreter_exit_code(const ft_interpreter *interpreter)
+{
+    return interpreter->exit_code;
+}
+
+const ft_interpreter_error *ft_interpreter_error_of(const ft_interpreter *interpreter)
+{
+    return &interpreter->error;
+}
+
+uint32_t ft_interpreter_thread_count(const ft_interpreter *interpreter)
+{
+    return (uint32_t)interpreter->threads.len;
+}
+
+uint64_t ft_interpreter_operand(const ft_interpreter *interpreter, uint32_t thread, uint32_t i)
+{
+    FT_REQUIRE(thread < interpreter->threads.len && interpreter->threads.data[thread].frames.len);
+    return ft_run_operand(interpreter, thread, ft_interpreter_instruction(interpreter, thread), i)
+        .bits;
+}
+
+ft_interpreter_object ft_interpreter_object_at(const ft_interpreter *interpreter, uint64_t address)
+{
+    uint64_t number;
+    if (!ft_map_get(&interpreter->sync_at, address, &number)) return (ft_interpreter_object){0};
+    const sync_object *s = &interpreter->syncs.data[number];
+    return (ft_interpreter_object){s->owner,   s->count,   s->total,
+                                   s->readers, s->waiters, s->mutex_kind};
+}
+
+uint64_t ft_interpreter_instructions(const ft_interpreter *interpreter)
+{
+    return interpreter->instructions;
+}
+
+uint64_t ft_interpreter_address(const ft_interpreter *interpreter, uint32_t symbol)
+{
+    const ft_object *o = ft_program_object(interpreter->program, symbol);
+    FT_REQUIRE(o && !o->by_thread);
+    return interpreter->objects.data[interpreter->globals[o - interpreter->program->objects.data]]
+        .base;
+}
+
+bool ft_interpreter_read(const ft_interpreter *interpreter, uint64_t address, size_t n, void *bytes)
+{
+    for (size_t i = 0; i < interpreter->objects.len; i++) {
+        const memory_object *o = &interpreter->objects.data[i];
+        if (o->freed || address < o->base || address - o->base > o->size) continue;
+        if (n > o->size - (address - o->base)) return false;
+        memcpy(bytes, o->bytes + (address - o->base), n);
+        return true;
+    }
+    return false;
+}
+
+static void name_objects(const ft_interpreter *m, uint32_t t, const ft_instruction *in,
+                         ft_interpreter_operation *o)
+{
+    uint64_t first = in->n_operands ? ft_run_operand(m, t, in, 0).bits : 0;
+    uint64_t second = in->n_operands > 1 ? ft_run_operand(m, t, in, 1).bits : 0;
+    bool apart = in->code == FT_CODE_EXIT || in->code == FT_CODE_CREATE;
+    o->object = in->code == FT_CODE_ATOMIC_STORE ? second : apart ? 0 : first;
+    if (apart) o->other = first;
+    if (in->code == FT_CODE_WAIT || in->code == FT_CODE_TIMED_WAIT) o->other = second;
+}
+
+bool ft_interpreter_stands_before(const ft_interpreter *interpreter, uint32_t thread,
+                                  ft_interpreter_operation *operation)
+{
+    FT_REQUIRE(thread < interpreter->threads.len && operation);
+    const interpreted_thread *th = &interpreter->threads.data[thread];
+    *operation = (ft_interpreter_operation){.code = FT_CODES,
+                                            .place = ft_interpreter_place_of(interpreter, thread)};
+    if (th->ended || !th->exists) return false;
+    if (th->failing) operation->code = FT_CODE_FAIL;
+    if (!th->begun || th->failing) return true;
+    if (th->returned) {
+        operation->code = FT_CODE_EXIT;
+        operation->other = (uint32_t)th->exit_code;
+    } else if (th->finishes) {
+        operation->code = FT_CODE_ONCE;
+        operation->second = true;
+        operation->object = th->finishes;
+    } else {
+        const ft_instruction *in = ft_interpreter_instruction(interpreter, thread);
+        operation->code = in->code;
+        operation->second = th->second;
+        operation->waits = th->second && ft_sync_waits(interpreter, thread);
+        name_objects(interpreter, thread, in, operation);
+    }
+    return true;
+}
+
+uint32_t ft_interpreter_choices(const ft_interpreter *interpreter, uint32_t thread,
+                                uint64_t variants[FT_INTERPRETER_THREADS])
+{
+    FT_REQUIRE(thread < interpreter->threads.len);
+    const interpreted_thread *th = &interpreter->threads.data[thread];
+    bool shut_out = interpreter->section && interpreter->section != thread + 1;
+    if (interpreter->state != FT_INTERPRETER_GOING || th->ended || !th->exists || shut_out)
+        return 0;
+    if (!th->begun || th->failing || th->returned || th->finishes) return variants[0] = 0, 1;
+    return ft_sync_choices(interpreter, thread, variants);
+}
+
+/* ---- steps ---- */
+
+static void finish_once(ft_interpreter *m, uint32_t t)
+{
+    uint64_t number = 0;
+    bool known = ft_map_get(&m->sync_at, m->threads.data[t].finishes, &number);
+    assert(known);
+    (void)known;
+    sync_object *s = &m->syncs.data[number];
+    s->count = 1;
+    s->owner = 0;
+    ft_race_join(&s->released, &m->threads.data[t].clock);
+    ft_race_tick(m, t);
+    m->threads.data[t].finishes = 0;
+}
+
+/* Carries the operation out; false: the thread does not run on. */
+static bool carry_out(ft_interpreter *m, uint32_t t, uint64_t variant)
+{
+    interpreted_thread *th = &m->threads.data[t];
+    if (th->failing) {
+        m->state = FT_INTERPRETER_FAILED;
+        m->error = th->error;
+        return false;
+    }
+    if (!th->begun) return th->begun = true;
+    if (th->returned) {
+        m->state = FT_INTERPRETER_EXITED;
+        m->exit_code = th->exit_code;
+        return false;
+    }
+    if (th->finishes) return finish_once(m, t), true;
+    assert(th->frames.len);
+    bool stays = false, once = ft_interpreter_instruction(m, t)->code == FT_CODE_ONCE;
+    m->instructions++;
+    if (!ft_sync_step(m, t, variant, &stays) || m->state != FT_INTERPRETER_GOING) return false;
+    th = &m->threads.data[t];       /* a new thread may have moved it */
+    if (stays && once) return true; /* in the function that it calls */
+    th->second = stays;
+    if (!stays) th->frames.data[th->frames.len - 1].at++;
+    return !stays;
+}
+
+static bool has_choice(const ft_interpreter *m)
+{
+    uint64_t variants[FT_INTERPRETER_THREADS];
+    for (uint32_t t = 0; t < m->threads.len; t++)
+        if (ft_interpreter_choices(m, t, variants)) return true;
+    return false;
+}
+
+/* No thread can go on: all have ended, or those that have not wait forever. */
+static void stop(ft_interpreter *m)
+{
+    for (uint32_t t = 0; t < m->threads.len; t++)
+        if (m->threads.data[t].exists && !m->threads.data[t].ended) {
+            ft_interpreter_fail(m, t, FT_ERROR_DEADLOCK,
+                                "the thread waits, and no thread can go on");
+            m->threads.data[t].failing = false; /* it waits still */
+            m->state = FT_INTERPRETER_FAILED;
+            return;
+        }
+    m->state = FT_INTERPRETER_EXITED;
+}
+
+ft_interpreter_state ft_interpreter_step(ft_interpreter *interpreter, uint32_t thread,
+                                         uint64_t variant)
+{
+    FT_REQUIRE(interpreter && interpreter->state == FT_INTERPRETER_GOING &&
+               thread < interpreter->threads.len);
+    if (carry_out(interpreter, thread, variant)) ft_run(interpreter, thread);
+    if (interpreter->state == FT_INTERPRETER_GOING && !has_choice(interpreter)) stop(interpreter);
+    return interpreter->state;
+}

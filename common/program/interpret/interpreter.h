@@ -1,0 +1,126 @@
+/* The interpreter of programs: one execution, step by step, under a schedule and inputs that the
+ * caller gives. It checks every access and every use of a lock, and is the judge of what other
+ * parts find: it shares no code with them.
+ *
+ * A thread that has not ended stands before an *operation*: a visible instruction (instruction.h),
+ * its beginning, the second half of an instruction of two steps, the return of @main, or the end of
+ * the process by an error that it has run into. A *step* carries the operation out and runs the
+ * thread up to its next one. A step is possible if the operation has a *choice*: a variant (which
+ * waiter a signal notifies, whether a timed wait ends by itself). The interpreter is deterministic:
+ * the same program, inputs and steps lead to the same state.
+ *
+ * Threads have numbers. Those of new ones are part of the schedule (a variant of `create`), so that
+ * a thread can have the same number, and its objects the same addresses, in every schedule.
+ *
+ * Imports: base, program. */
+#ifndef FT_PROGRAM_INTERPRET_MACHINE_H
+#define FT_PROGRAM_INTERPRET_MACHINE_H
+
+#include "program/program.h"
+
+enum { FT_INTERPRETER_THREADS = 64 };
+
+/* How far an execution is. */
+#define FT_INTERPRETER_STATE_TABLE(X)                                                              \
+    X(GOING, "going", "some thread has a choice")                                                  \
+    X(EXITED, "exited", "the process has ended, with a code")                                      \
+    X(FAILED, "failed", "an error: a finding")                                                     \
+    X(DISCARDED, "discarded", "an assumption does not hold: the execution does not count")         \
+    X(STOPPED, "stopped", "a bound of the interpreter, not of the program")
+typedef enum ft_interpreter_state {
+#define FT_ROW(symbol, name, meaning) FT_INTERPRETER_##symbol,
+    FT_INTERPRETER_STATE_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_INTERPRETER_STATES
+} ft_interpreter_state;
+
+const char *ft_interpreter_state_name(ft_interpreter_state state);
+
+typedef struct ft_interpreter_options {
+    bool races;           /* look for races; it makes every access slower */
+    uint64_t max_steps;   /* instructions of a step; 0: 10 million */
+    uint64_t max_bytes;   /* of all objects; 0: 256 MiB */
+    uint32_t max_threads; /* 0: FT_INTERPRETER_THREADS */
+    /* The next value of the input; cut to the width. NULL, or false: 0. */
+    bool (*input)(void *context, const char *name, uint8_t width, uint64_t *value);
+    /* Output to a descriptor. May be NULL. */
+    void (*output)(void *context, int32_t descriptor, const void *bytes, size_t length);
+    void *context;
+} ft_interpreter_options;
+
+/* A place in the program: the instruction's number in its function. */
+typedef struct ft_interpreter_place {
+    uint32_t function; /* its symbol */
+    uint32_t instruction;
+} ft_interpreter_place;
+
+/* What a thread stands before. */
+typedef struct ft_interpreter_operation {
+    ft_code code;    /* FT_CODES: the thread's beginning; FT_CODE_FAIL: an error */
+    bool second;     /* the second half: a wait's return, a barrier's, a once's */
+    bool waits;      /* of a wait's: it has not been notified */
+    uint64_t object; /* the address of what it is about; of join and detach: the thread; else 0 */
+    uint64_t other;  /* the mutex of a wait; the function of a create; the code of an exit */
+    ft_interpreter_place place;
+} ft_interpreter_operation;
+
+/* The error that ended the execution, or will: of FAILED, STOPPED and operations FT_CODE_FAIL. */
+typedef struct ft_interpreter_error {
+    ft_program_error kind;
+    uint32_t thread;
+    ft_interpreter_place place;
+    ft_interpreter_place other; /* of a race: the earlier access */
+    char message[200];
+} ft_interpreter_error;
+
+typedef struct ft_interpreter ft_interpreter;
+
+/* Thread 0 stands before @main's beginning, with the arguments 0 and 0. The program is valid, and
+ * outlives the interpreter. */
+ft_interpreter *ft_interpreter_new(const ft_program *program,
+                                   const ft_interpreter_options *options);
+void ft_interpreter_free(ft_interpreter *interpreter); /* accepts NULL */
+/* A interpreter of its own in the same state. */
+ft_interpreter *ft_interpreter_copy(const ft_interpreter *interpreter);
+
+ft_interpreter_state ft_interpreter_state_of(const ft_interpreter *interpreter);
+int32_t ft_interpreter_exit_code(const ft_interpreter *interpreter); /* EXITED */
+/* The newest error. */
+const ft_interpreter_error *ft_interpreter_error_of(const ft_interpreter *interpreter);
+uint32_t ft_interpreter_thread_count(const ft_interpreter *interpreter); /* threads so far */
+
+/* False: the thread has ended, or does not exist. */
+bool ft_interpreter_stands_before(const ft_interpreter *interpreter, uint32_t thread,
+                                  ft_interpreter_operation *operation);
+/* The variants with which the thread can go on; returns how many, 0: it waits, or has ended. Of
+ * `create` it is 0 alone: the new thread gets the next number; also n + 1 is one where no thread
+ * has the number n. */
+uint32_t ft_interpreter_choices(const ft_interpreter *interpreter, uint32_t thread,
+                                uint64_t variants[FT_INTERPRETER_THREADS]);
+/* GOING, and the variant is one of the thread's choices. Returns the state after it; where no
+ * thread has a choice then, but some have not ended, that is the error DEADLOCK. */
+ft_interpreter_state ft_interpreter_step(ft_interpreter *interpreter, uint32_t thread,
+                                         uint64_t variant);
+
+/* The content of operand i of the instruction that the thread stands before. */
+uint64_t ft_interpreter_operand(const ft_interpreter *interpreter, uint32_t thread, uint32_t i);
+
+/* A synchronisation object, as it is now. All 0: there is none at the address. */
+typedef struct ft_interpreter_object {
+    uint32_t
+        owner; /* thread + 1: of a mutex, of a read-write lock the writer, of a once the caller */
+    uint64_t count;            /* how often the owner holds it; a semaphore's count; once: 1 done */
+    uint64_t total;            /* threads of a barrier */
+    uint64_t readers, waiters; /* bits by thread */
+    ft_mutex_kind kind;
+} ft_interpreter_object;
+ft_interpreter_object ft_interpreter_object_at(const ft_interpreter *interpreter, uint64_t address);
+
+uint64_t ft_interpreter_instructions(const ft_interpreter *interpreter); /* carried out so far */
+/* Copies n bytes of a live object's memory; false: they are not all in one. For tests. */
+bool ft_interpreter_read(const ft_interpreter *interpreter, uint64_t address, size_t n,
+                         void *bytes);
+uint64_t ft_interpreter_address(const ft_interpreter *interpreter,
+                                uint32_t symbol); /* of a shared object */
+
+#endif
