@@ -113,11 +113,15 @@ void ft_batch_lease(ft_worker *worker, ft_job *job)
     ft_dispatch *dispatch = worker->dispatch;
     /* The rest of a job is shared out rather than left to one worker. */
     assert(dispatch->worker_count > 1 && job->batch >= 1);
-    uint64_t share = job->ready / (dispatch->worker_count - 1), most = job->batch;
+    uint64_t workers = dispatch->worker_count - 1, most = job->batch;
+    if (dispatch->fleet_workers > workers) workers = dispatch->fleet_workers;
+    uint64_t share = job->ready / workers;
     if (most > share) most = share > 0 ? share : 1;
     job->ready -= most < job->ready ? most : job->ready;
-    ft_store_lease(dispatch->store, job->id, (uint32_t)most, (uint32_t)dispatch->config->lease_ms,
-                   on_leased, lease_errand(worker, job));
+    const ft_store_leasing leasing = {.most = (uint32_t)most,
+                                      .lease_ms = (uint32_t)dispatch->config->lease_ms,
+                                      .workers = (uint32_t)job->project->limits[FT_LIMIT_WORKERS]};
+    ft_store_lease(dispatch->store, job->id, leasing, on_leased, lease_errand(worker, job));
 }
 
 /* ---- Stealing -------------------------------------------------------------------------------- */
@@ -163,19 +167,6 @@ void ft_batch_steal(ft_worker *thief, ft_worker *from, size_t count)
 
 /* ---- Renewing -------------------------------------------------------------------------------- */
 
-/* Leases that ran out all the same: somebody has to look for their tasks. */
-static void take_up(ft_dispatch *dispatch, const json_t *released)
-{
-    size_t i;
-    json_t *id;
-    json_array_foreach(released, i, id)
-    {
-        ft_job *job = ft_job_find(dispatch, json_string_value(id));
-        if (job && job->ready == 0) job->ready = 1;
-    }
-    if (json_array_size(released)) ft_dispatch_pump(dispatch);
-}
-
 static void on_extended(void *data, const ft_error *err, json_t *result)
 {
     ft_errand *errand = data;
@@ -183,7 +174,7 @@ static void on_extended(void *data, const ft_error *err, json_t *result)
         ft_dispatch_count(errand->dispatch, FT_METRIC_STORE_ERRORS);
         ft_log(FT_LOG_ERROR, "leases cannot be renewed", "reason=\"%s\"", err->message);
     } else {
-        take_up(errand->dispatch, json_object_get(result, "released"));
+        ft_fleet_take_up(errand->dispatch, json_object_get(result, "released"));
     }
     ft_errand_end(errand);
 }

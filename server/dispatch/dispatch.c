@@ -35,6 +35,7 @@ void ft_dispatch_drop(ft_dispatch *dispatch)
     }
     free(dispatch->workers);
     free(dispatch->worker_path);
+    json_decref(dispatch->nodes);
     free(dispatch);
     closed(data);
 }
@@ -93,6 +94,7 @@ static void on_retry(uv_timer_t *timer)
 static void on_beat(uv_timer_t *timer)
 {
     ft_batch_renew(timer->data);
+    ft_fleet_beat(timer->data);
     ft_project_read_limits(timer->data, NULL);
 }
 
@@ -293,6 +295,7 @@ ft_status ft_dispatch_open(uv_loop_t *loop, const ft_config *config, ft_store *s
     init_timer(d, &d->beat);
     init_timer(d, &d->tick);
     init_timer(d, &d->wake);
+    init_timer(d, &d->poll);
     uint64_t beat_ms = config->lease_ms / 4 < BEAT_MOST_MS ? config->lease_ms / 4 : BEAT_MOST_MS;
     uv_timer_start(&d->beat, on_beat, beat_ms, beat_ms);
     ft_ingest_sweep(config->state);
@@ -300,8 +303,9 @@ ft_status ft_dispatch_open(uv_loop_t *loop, const ft_config *config, ft_store *s
         ft_worker_init(&d->workers[i], d, i, i == solvers);
     for (unsigned i = 0; i < solvers; i++) ft_worker_start(&d->workers[i]);
     ft_project_read_limits(d, recover_jobs);
+    ft_fleet_beat(d);
     *dispatch = d;
-    return FT_OK;
+    return ft_fleet_open(d, err);
 }
 
 /* ---- Closing --------------------------------------------------------------------------------- */
@@ -333,5 +337,6 @@ void ft_dispatch_close(ft_dispatch *dispatch, void (*closed)(void *data), void *
     uv_close((uv_handle_t *)&dispatch->beat, on_timer_closed);
     uv_close((uv_handle_t *)&dispatch->tick, on_timer_closed);
     uv_close((uv_handle_t *)&dispatch->wake, on_timer_closed);
+    uv_close((uv_handle_t *)&dispatch->poll, on_timer_closed);
     ft_dispatch_drop(dispatch);
 }

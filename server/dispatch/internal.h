@@ -9,6 +9,7 @@
  *   ingest.c   uploads
  *   summary.c  summaries of traces
  *   jobs.c     jobs in progress, watches, cancelling, time budgets
+ *   fleet.c    other nodes that share the store
  *   look.c     the state for the API: workers, load, metrics
  *   dispatch.c opening, closing, choosing the next work of each worker */
 #ifndef FT_DISPATCH_INTERNAL_H
@@ -154,9 +155,10 @@ struct ft_job {
     ft_dispatch *dispatch;
     json_t *spec;
     ft_job_state state;
-    uint32_t batch; /* tasks to lease at once */
-    double task_ms; /* a task, lately; 0: not known */
-    uint64_t since; /* loop time since which no worker has been at it */
+    uint32_t batch;           /* tasks to lease at once */
+    double task_ms;           /* a task, lately; 0: not known */
+    uint64_t revision, round; /* as last heard of; of the look that saw it last */
+    uint64_t since;           /* loop time since which no worker has been at it */
     uint32_t subproblem_ms, job_ms, memory_mb;
     uint64_t spent_ms; /* of job_ms, up to clock; only what a worker is at it counts */
     uint64_t clock;    /* loop time since which its time runs, while it runs */
@@ -230,8 +232,13 @@ struct ft_dispatch {
     bool reading_limits;
     struct ft_errand *retries, *later; /* errands for the two timers */
     bool recovered, store_ailing, closing;
-    char inbox[64 * 1024]; /* what was read of some worker and is taken out at once */
-    unsigned holds;        /* handles and store requests not finished */
+    uv_timer_t poll; /* of a shared store: its jobs are looked at */
+    bool looking, look_again, beating;
+    uint64_t round;         /* of such looks */
+    json_t *nodes;          /* of ft_store_beat; NULL: not heard of yet */
+    uint64_t fleet_workers; /* of all of them */
+    char inbox[64 * 1024];  /* what was read of some worker and is taken out at once */
+    unsigned holds;         /* handles and store requests not finished */
     void (*closed)(void *data);
     void *closed_data;
 };
@@ -396,6 +403,16 @@ void ft_summary_on_summarized(ft_worker *worker, const json_t *message);
 void ft_summary_failed(ft_worker *worker, const ft_error *error);
 void ft_summary_lost(ft_worker *worker, ft_death death, const char *text);
 void ft_summary_close(ft_dispatch *dispatch); /* fails all */
+
+/* ---- fleet.c --------------------------------------------------------------------------------- */
+
+ft_status ft_fleet_open(ft_dispatch *dispatch, ft_error *err) FT_MUST_CHECK;
+void ft_fleet_look(ft_dispatch *dispatch); /* at all jobs in progress */
+/* rows: of ft_store_jobs_open. */
+void ft_fleet_take_jobs(ft_dispatch *dispatch, const json_t *rows);
+/* Jobs with leases that ran out. */
+void ft_fleet_take_up(ft_dispatch *dispatch, const json_t *released);
+void ft_fleet_beat(ft_dispatch *dispatch);
 
 /* ---- jobs.c ---------------------------------------------------------------------------------- */
 

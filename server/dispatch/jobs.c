@@ -119,6 +119,7 @@ static void read_row(ft_job *job, const json_t *row)
     snprintf(job->id, sizeof job->id, "%s", json_string_value(json_object_get(row, "job")));
     snprintf(job->trace, sizeof job->trace, "%s", json_string_value(json_object_get(row, "trace")));
     job->ready = (uint64_t)integer_of(row, "ready", 1);
+    job->revision = (uint64_t)integer_of(row, "revision", 1);
     job->spent_ms = job->told_ms = (uint64_t)integer_of(row, "spent_ms", 0);
     job->priority = integer_of(row, "priority", 0);
     job->subproblem_ms = budget(spec, "subproblem_ms", job->dispatch->config->subproblem_ms);
@@ -219,6 +220,7 @@ void ft_job_changed(ft_dispatch *dispatch, const json_t *change)
     if (job) {
         assert(!ft_job_state_final(job->state)); /* a final state ends its being in progress */
         job->state = state;
+        if (revision > job->revision) job->revision = revision;
         job->ready = (uint64_t)json_integer_value(json_object_get(change, "ready"));
         if (ft_job_state_final(state)) job_end(dispatch, job, state);
     }
@@ -318,7 +320,7 @@ static void on_created(void *data, const ft_error *err, json_t *snapshot)
     ft_dispatch *dispatch = errand->dispatch;
     if (!err && !dispatch->closing && !json_is_true(json_object_get(snapshot, "known"))) {
         const char *id = json_string_value(json_object_get(snapshot, "job"));
-        ft_job_add(dispatch, snapshot, FT_JOB_QUEUED);
+        if (!ft_job_find(dispatch, id)) ft_job_add(dispatch, snapshot, FT_JOB_QUEUED);
         ft_dispatch_count(dispatch, FT_METRIC_JOBS_CREATED);
         ft_log(FT_LOG_INFO, "job created", "job=%s", id);
         notify(dispatch, id, 1, FT_JOB_QUEUED);

@@ -121,6 +121,8 @@ ft_status ft_store_task_end(ft_sql *sql, int64_t task, uint64_t token, ft_task_s
 /* What is still leased under the token goes back: *returned. alone: leased in no batch any more. */
 ft_status ft_store_lease_end(ft_sql *sql, uint64_t token, bool alone, int64_t *returned,
                              ft_error *err) FT_MUST_CHECK;
+/* *jobs: an array, a job as often as it had a lease that has run out; the caller's. */
+ft_status ft_store_release_expired(ft_sql *sql, json_t **jobs, ft_error *err) FT_MUST_CHECK;
 /* Gives back the leases of this node, which ends. */
 ft_status ft_store_leases_return(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
 /* No lease holds any of the job's tasks. */

@@ -322,22 +322,24 @@ static ft_status run_jobs_open(ft_sql *sql, ft_request *request, ft_error *err)
     bool row;
     json_t *jobs = json_array();
     request->result = json_pack("{s:o}", "jobs", jobs);
-    ft_status status = ft_sql_start(sql, &statement, err,
-                                    "SELECT spec, id, trace, state, ready, open, spent_ms, "
-                                    "priority, project FROM jobs WHERE finished IS NULL ORDER BY n",
-                                    "");
+    ft_status status =
+        ft_sql_start(sql, &statement, err,
+                     "SELECT spec, id, trace, state, ready, open, spent_ms, "
+                     "priority, project, revision FROM jobs WHERE finished IS NULL ORDER BY n",
+                     "");
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row) {
         json_t *spec;
         status = ft_store_parse(statement, 0, &spec, err);
         if (status != FT_OK) break;
         json_array_append_new(
             jobs,
-            json_pack("{s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s}", "spec", spec, "job",
+            json_pack("{s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:I}", "spec", spec, "job",
                       ft_sql_text(statement, 1), "trace", ft_sql_text(statement, 2), "state",
                       ft_sql_text(statement, 3), "ready", (json_int_t)ft_sql_int(statement, 4),
                       "open", (json_int_t)ft_sql_int(statement, 5), "spent_ms",
                       (json_int_t)ft_sql_int(statement, 6), "priority",
-                      (json_int_t)ft_sql_int(statement, 7), "project", ft_sql_text(statement, 8)));
+                      (json_int_t)ft_sql_int(statement, 7), "project", ft_sql_text(statement, 8),
+                      "revision", (json_int_t)ft_sql_int(statement, 9)));
     }
     return status;
 }

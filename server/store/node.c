@@ -39,6 +39,79 @@ ft_status ft_node_register(ft_sql *sql, ft_error *err)
     return status;
 }
 
+/* ---- Beats ----------------------------------------------------------------------------------- */
+
+#define SILENT_MS 60000 /* such nodes are not listed */
+
+static json_t *node_row(ft_statement *statement, int64_t own, int64_t now)
+{
+    json_t *row = json_loads(ft_sql_text(statement, 5), 0, NULL);
+    if (!json_is_object(row)) row = json_object();
+    json_object_set_new(row, "node", json_integer(ft_sql_int(statement, 0)));
+    json_object_set_new(row, "name", json_string(ft_sql_text(statement, 1)));
+    json_object_set_new(row, "pid", json_integer(ft_sql_int(statement, 2)));
+    json_object_set_new(row, "started", ft_store_time(ft_sql_int(statement, 3)));
+    json_object_set_new(row, "seen", ft_store_time(ft_sql_int(statement, 4)));
+    json_object_set_new(row, "silent_ms", json_integer(now - ft_sql_int(statement, 4)));
+    json_object_set_new(row, "own", json_boolean(ft_sql_int(statement, 0) == own));
+    return row;
+}
+
+static ft_status list_nodes(ft_sql *sql, json_t *list, ft_error *err)
+{
+    ft_statement *statement;
+    bool row;
+    int64_t now = ft_sql_now(sql);
+    ft_status status = ft_sql_start(
+        sql, &statement, err,
+        "SELECT epoch, name, pid, started, seen, state FROM nodes WHERE seen > ?1 ORDER BY epoch",
+        "i", now - SILENT_MS);
+    while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
+        json_array_append_new(list, node_row(statement, sql->epoch, now));
+    return status;
+}
+
+/* One node at a time. */
+static ft_status reap(ft_sql *sql, json_t **released, ft_error *err)
+{
+    int64_t may = 0;
+    ft_status status = ft_sql_number(
+        sql, &may, NULL, err,
+        ONLY_SHARED("SELECT pg_try_advisory_xact_lock(hashtextextended('reaper', 0))"), "");
+    if (status == FT_OK && may) status = ft_store_release_expired(sql, released, err);
+    return status;
+}
+
+static ft_status beat_shared(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    json_t *nodes = json_array(), *released = NULL;
+    char *text = ft_store_dump(request->json);
+    ft_status status = ft_sql_run(sql, NULL, err, "UPDATE nodes SET state = ?2 WHERE epoch = ?1",
+                                  "it", sql->epoch, (const char *)text);
+    free(text);
+    if (status == FT_OK) status = reap(sql, &released, err);
+    if (status == FT_OK) status = list_nodes(sql, nodes, err);
+    request->result = json_pack("{s:o, s:o*}", "nodes", nodes, "released", released);
+    return status;
+}
+
+static ft_status run_beat(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    if (sql->driver->shared) return beat_shared(sql, request, err);
+    json_t *own = json_copy(request->json);
+    json_object_set_new(own, "own", json_true());
+    json_object_set_new(own, "pid", json_integer((json_int_t)getpid()));
+    request->result = json_pack("{s:[o]}", "nodes", own);
+    return FT_OK;
+}
+
+void ft_store_beat(ft_store *store, json_t *state, ft_store_done done, void *data)
+{
+    ft_request *request = ft_store_request(run_beat, ft_store_is_shared(store), done, data);
+    request->json = state;
+    ft_store_send(store, request);
+}
+
 ft_status ft_node_leave(ft_sql *sql, ft_error *err)
 {
     ft_status status = ft_sql_begin(sql, err);

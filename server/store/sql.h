@@ -22,6 +22,7 @@
 
 typedef struct ft_sql ft_sql;
 typedef struct ft_statement ft_statement;
+typedef struct ft_listener ft_listener;
 
 /* An argument: kind i (number), t (text), b (bytes) or n (null). */
 typedef struct ft_value {
@@ -61,6 +62,11 @@ typedef struct ft_driver {
     bool (*null)(ft_statement *statement, int column);
     int64_t (*integer)(ft_statement *statement, int column);
     const void *(*bytes)(ft_statement *statement, int column, size_t *length);
+    /* Of a shared one: calls heard, on a thread of its own, with each text of pg_notify, and with
+     * NULL where some may have been missed, first of all. unlisten accepts NULL. */
+    ft_status (*listen)(const char *address, void (*heard)(void *data, const char *text),
+                        void *data, ft_listener **listener, ft_error *err);
+    void (*unlisten)(ft_listener *listener);
 } ft_driver;
 
 /* Of a database that others write to: what the last failure means. */

@@ -47,7 +47,13 @@ struct ft_store {
     uint64_t
         away; /* milliseconds of some clock: since when the database does not answer; 0: it does */
     uint64_t commits, requests;
+    struct heard *heard; /* that other nodes said */
 
+    char *place;
+    ft_listener *listener; /* NULL: nobody listens */
+    int64_t node;          /* the own one; under the mutex */
+    void (*news)(void *data, const json_t *change);
+    void *news_data;
     void (*closed)(void *data);
     void *closed_data;
 };
@@ -149,6 +155,7 @@ static bool run_group(ft_store *store, ft_request *group)
     bool committed = ft_group_run_shared(&store->sql, group, patient, store);
     uv_mutex_lock(&store->mutex);
     if (store->sql.fault != FT_SQL_LOST) store->away = 0;
+    store->node = store->sql.epoch;
     uv_mutex_unlock(&store->mutex);
     return committed;
 }
@@ -182,6 +189,61 @@ static void thread_main(void *argument)
     uv_mutex_unlock(&store->mutex);
 }
 
+/* ---- Other nodes ----------------------------------------------------------------------------- */
+
+typedef struct heard {
+    struct heard *next;
+    json_t *change; /* NULL: some were missed */
+} heard;
+
+/* On the listener's thread. */
+static void on_said(void *data, const char *text)
+{
+    ft_store *store = data;
+    heard *its = ft_calloc(1, sizeof *its);
+    its->change = text ? json_loads(text, 0, NULL) : NULL;
+    uv_mutex_lock(&store->mutex);
+    heard **end = &store->heard;
+    while (*end) end = &(*end)->next;
+    *end = its;
+    uv_mutex_unlock(&store->mutex);
+    uv_async_send(&store->answered);
+}
+
+static bool is_of(int64_t node, const json_t *change)
+{
+    return change && json_integer_value(json_object_get(change, "node")) == node;
+}
+
+static void take_news(ft_store *store)
+{
+    uv_mutex_lock(&store->mutex);
+    heard *all = store->heard;
+    store->heard = NULL;
+    int64_t own = store->node;
+    uv_mutex_unlock(&store->mutex);
+    for (heard *next; all; all = next) {
+        next = all->next;
+        if (!is_of(own, all->change) && !store->closing) store->news(store->news_data, all->change);
+        json_decref(all->change);
+        free(all);
+    }
+}
+
+bool ft_store_is_shared(const ft_store *store)
+{
+    return store->sql.driver->shared;
+}
+
+ft_status ft_store_listen(ft_store *store, void (*news)(void *data, const json_t *change),
+                          void *data, ft_error *err)
+{
+    FT_REQUIRE(store->sql.driver->shared && !store->listener);
+    store->news = news;
+    store->news_data = data;
+    return store->sql.driver->listen(store->place, on_said, store, &store->listener, err);
+}
+
 /* ---- The loop's thread ----------------------------------------------------------------------- */
 
 static ft_status leave(ft_sql *sql, ft_error *err)
@@ -197,11 +259,14 @@ static void on_handle_closed(uv_handle_t *handle)
     if (--store->handles > 0) return;
     assert(!store->waiting.first && !store->lengthy.first && !store->done.first);
     uv_thread_join(&store->thread);
+    if (store->listener) store->sql.driver->unlisten(store->listener);
+    if (store->news) take_news(store);
     /* Where this fails, the next start looks more closely: no harm. */
     ft_error ignored = FT_ERROR_INIT;
     (void)!leave(&store->sql, &ignored);
     ft_sql_close(&store->sql);
     if (store->lock >= 0) close(store->lock);
+    free(store->place);
     uv_cond_destroy(&store->wake);
     uv_mutex_destroy(&store->mutex);
     void (*closed)(void *) = store->closed;
@@ -222,6 +287,7 @@ static void on_answered(uv_async_t *async)
         next = first->next;
         request_answer(first);
     }
+    if (store->news) take_news(store);
     if (!ended) return;
     uv_close((uv_handle_t *)async, on_handle_closed);
     uv_close((uv_handle_t *)&store->turn, on_handle_closed);
@@ -385,7 +451,10 @@ ft_status ft_store_open(uv_loop_t *loop, const char *place, ft_store **store, ft
 {
     ft_store *s = ft_calloc(1, sizeof *s);
     ft_status status = open_place(s, place, err);
+    s->place = ft_strdup(place);
+    s->node = s->sql.epoch;
     if (status != FT_OK) {
+        free(s->place);
         free(s);
         return status;
     }
@@ -410,9 +479,28 @@ static ft_status run_probe(ft_sql *sql, ft_request *request, ft_error *err)
     return ft_sql_number(sql, &epoch, NULL, err, "SELECT epoch FROM counters", "");
 }
 
+/* Its callback runs in the loop's next turn, whatever the store's thread waits for. */
+static void answer_away(ft_store *store, ft_request *request)
+{
+    ft_error err = FT_ERROR_INIT;
+    (void)ft_error_set(&err, FT_IO, "the database does not answer");
+    ft_group_fail(request, &err);
+    uv_mutex_lock(&store->mutex);
+    list_add(&store->done, request);
+    uv_mutex_unlock(&store->mutex);
+    uv_async_send(&store->answered);
+}
+
 void ft_store_probe(ft_store *store, ft_store_done done, void *data)
 {
-    ft_store_send(store, ft_store_request(run_probe, false, done, data));
+    ft_request *request = ft_store_request(run_probe, false, done, data);
+    uv_mutex_lock(&store->mutex);
+    bool away = store->away != 0;
+    uv_mutex_unlock(&store->mutex);
+    if (away)
+        answer_away(store, request);
+    else
+        ft_store_send(store, request);
 }
 
 /* ---- Counts (here, for they include the store's own) ----------------------------------------- */

@@ -51,6 +51,13 @@ ft_status ft_store_open(uv_loop_t *loop, const char *place, ft_store **store,
 /* Whether a place is the address of a PostgreSQL database. */
 bool ft_store_is_address(const char *place);
 
+/* Whether other processes may use the database as well. */
+bool ft_store_is_shared(const ft_store *store);
+/* Of a shared store, once: calls news with the CHANGE of a job that another node has made, or with
+ * NULL: something may have been missed. */
+ft_status ft_store_listen(ft_store *store, void (*news)(void *data, const json_t *change),
+                          void *data, ft_error *err) FT_MUST_CHECK;
+
 /* Runs every request made so far, calls their callbacks, closes the file, frees the store, then
  * calls closed(data). No request may be made after this. */
 void ft_store_close(ft_store *store, void (*closed)(void *data), void *data);
@@ -211,7 +218,13 @@ void ft_store_retain(ft_store *store, uint64_t age_ms, uint64_t bytes, ft_store_
  * since start. */
 void ft_store_counts(ft_store *store, ft_store_done done, void *data);
 
-/* {}: the database answers. For /ready. */
+/* What this node says of itself (steals an object, shown to all), and what all have said: {"nodes":
+ * [{"node": EPOCH, "name": HOST, "pid": N, "own": BOOL, "started": TIME, "seen": TIME, "silent_ms":
+ * N, ...what it said}...], "released": [JOB...]}, without those that were silent for long. Leases
+ * past their time are released on the way. Of a store that is not shared: the own node alone. */
+void ft_store_beat(ft_store *store, json_t *state, ft_store_done done, void *data);
+
+/* {}: the database answers. For /ready; at once when it is known that it does not. */
 void ft_store_probe(ft_store *store, ft_store_done done, void *data);
 
 /* ---- Changing (for dispatch) ------------------------------------------------------------------
@@ -257,19 +270,24 @@ void ft_store_job_cancel(ft_store *store, const char *job, ft_store_done done, v
 void ft_store_job_expire(ft_store *store, const char *job, const char *text, ft_store_done done,
                          void *data);
 
-/* For start-up: {"jobs": [{"job", "trace", "state", "ready", "open", "spec", "spent_ms",
- * "priority", "project"}...]}, those not ended, oldest first. */
+/* {"jobs": [{"job", "trace", "state", "ready", "open", "spec", "spent_ms", "priority", "project",
+ * "revision"}...]}, those not ended, oldest first. */
 void ft_store_jobs_open(ft_store *store, ft_store_done done, void *data);
 
 #define FT_STORE_LEASE_MOST 64 /* tasks */
-/* Leases up to `most` ready tasks of one kind to one worker, for lease_ms: {"token": T, "kind":
+typedef struct ft_store_leasing {
+    uint32_t most;     /* tasks */
+    uint32_t lease_ms; /* that the lease lasts */
+    uint32_t workers; /* of a shared store: leases that the job's project may have; 0: any number */
+} ft_store_leasing;
+/* Leases ready tasks of one kind to one worker: {"token": T, "kind":
  * NAME, "tasks": LIST, "change": CHANGE}, where LIST is the JSON text of
  * [{"task": ID, "subproblem": K, "key": TEXT, "check": NAME}...], in the order of their ids;
  * no tasks: none was ready (token and kind are then null); "wait_ms" is the time until the first
  * task that was put off is due. A task from a batch whose worker died is leased alone. Expired
  * leases are released first. */
-void ft_store_lease(ft_store *store, const char *job, uint32_t most, uint32_t lease_ms,
-                    ft_store_done done, void *data);
+void ft_store_lease(ft_store *store, const char *job, ft_store_leasing leasing, ft_store_done done,
+                    void *data);
 
 /* Moves tasks (an array of ids) from the lease `token` to a new one, for another worker: as
  * ft_store_lease, with those that the lease still held. Results under the old lease are late. */

@@ -84,8 +84,7 @@ static ft_status release(ft_sql *sql, uint64_t token, int64_t low, json_t *jobs,
     return status == FT_OK ? ft_store_tell(sql, job, err) : status;
 }
 
-/* *jobs: an array, a job as often as it had a lease; the caller's. */
-static ft_status release_expired(ft_sql *sql, json_t **jobs, ft_error *err)
+ft_status ft_store_release_expired(ft_sql *sql, json_t **jobs, ft_error *err)
 {
     ft_statement *statement;
     bool row = true;
@@ -287,31 +286,62 @@ static ft_status add_wait(ft_sql *sql, ft_request *request, ft_error *err)
     return status;
 }
 
+/* *full: the project has as many workers as it may, whatever nodes they are on. */
+static ft_status check_workers(ft_sql *sql, const ft_request *request, bool *full, ft_error *err)
+{
+    int64_t busy = 0;
+    *full = false;
+    if (!sql->driver->shared || request->seq == 0) return FT_OK;
+    ft_status status = ft_sql_number(sql, &busy, NULL, err,
+                                     "SELECT count(*) FROM leases l JOIN jobs j ON j.n = l.job "
+                                     "WHERE j.project = (SELECT project FROM jobs WHERE id = ?1)",
+                                     "t", (const char *)request->job);
+    *full = busy >= (int64_t)request->seq;
+    return status;
+}
+
+static ft_status lock_workers(ft_sql *sql, const ft_request *request, ft_error *err)
+{
+    if (!sql->driver->shared || request->seq == 0) return FT_OK;
+    return ft_sql_run(sql, NULL, err,
+                      FT_DIALECTS("SELECT ?1",
+                                  "SELECT pg_advisory_xact_lock(hashtextextended("
+                                  "'workers ' || project, 0)) FROM jobs WHERE id = ?1"),
+                      "t", (const char *)request->job);
+}
+
+#define FULL_MS 200 /* until somebody asks again for a worker of a project that has all */
+
 static ft_status run_lease(ft_sql *sql, ft_request *request, ft_error *err)
 {
+    bool full = false;
     json_t *change, *expired;
     taking t = {.count = 0};
     request->result = json_pack("{s:n, s:n}", "token", "kind");
-    ft_status status = release_expired(sql, &expired, err);
+    ft_status status = ft_store_release_expired(sql, &expired, err);
     json_decref(expired);
     if (status == FT_OK) status = ft_store_job_row(sql, request->job, &t.job, err);
-    if (status == FT_OK) status = choose(sql, request->limit, &t, err);
+    if (status == FT_OK) status = lock_workers(sql, request, err);
+    if (status == FT_OK) status = check_workers(sql, request, &full, err);
+    if (status == FT_OK && !full) status = choose(sql, request->limit, &t, err);
     if (status == FT_OK) status = add_tasks(sql, &t, request->result, err);
     if (status == FT_OK && t.count > 0) status = lease_chosen(sql, request, &t, err);
     if (status == FT_OK && t.count == 0) status = add_wait(sql, request, err);
+    if (full) json_object_set_new(request->result, "wait_ms", json_integer(FULL_MS));
     if (status == FT_OK)
         status = ft_store_read_change(sql, request->job, t.count > 0, &change, err);
     if (status == FT_OK) json_object_set_new(request->result, "change", change);
     return status;
 }
 
-void ft_store_lease(ft_store *store, const char *job, uint32_t most, uint32_t lease_ms,
-                    ft_store_done done, void *data)
+void ft_store_lease(ft_store *store, const char *job, ft_store_leasing leasing, ft_store_done done,
+                    void *data)
 {
     ft_request *request = ft_store_request(run_lease, true, done, data);
     request->job = ft_strdup(job);
-    request->limit = most;
-    request->lease_ms = lease_ms;
+    request->limit = leasing.most;
+    request->lease_ms = leasing.lease_ms;
+    request->seq = leasing.workers;
     ft_store_send(store, request);
 }
 
@@ -417,7 +447,7 @@ static ft_status run_extend(ft_sql *sql, ft_request *request, ft_error *err)
     free(tokens);
     if (status == FT_OK) status = add_spent(sql, json_object_get(request->json, "spent"), err);
     if (status == FT_OK) status = add_usage(sql, json_object_get(request->json, "usage"), err);
-    if (status == FT_OK) status = release_expired(sql, &expired, err);
+    if (status == FT_OK) status = ft_store_release_expired(sql, &expired, err);
     request->result = json_pack("{s:o*}", "released", expired);
     return status;
 }

@@ -75,7 +75,7 @@ static void plan_job(bench *b, unsigned tasks)
     ft_store_job_create(b->store, spec, NULL, 0, on_answer, b);
     json_t *snapshot = await(b);
     snprintf(b->job, sizeof b->job, "%s", json_string_value(json_object_get(snapshot, "job")));
-    ft_store_lease(b->store, b->job, 1, 600000, on_answer, b);
+    ft_store_lease(b->store, b->job, (ft_store_leasing){1, 600000, 0}, on_answer, b);
     json_t *leased = await(b), *list = tasks_of(leased), *task = json_array_get(list, 0);
     char *dumped = json_dumps(plan, JSON_COMPACT);
     ft_strbuf text = {0};
@@ -147,7 +147,7 @@ static void complete(lane *l, const json_t *lease, const json_t *tasks)
     l->b->done += (unsigned)results.count;
     ft_store_results_commit(l->b->store, l->b->job, (uint64_t)number(lease, "token"), &results,
                             on_committed, l);
-    ft_store_lease(l->b->store, l->b->job, BATCH, 600000, on_leased, l);
+    ft_store_lease(l->b->store, l->b->job, (ft_store_leasing){BATCH, 600000, 0}, on_leased, l);
 }
 
 static void on_leased(void *data, const ft_error *err, json_t *lease)
@@ -181,7 +181,8 @@ static taken claim_all(bench *b, unsigned tasks)
     b->lanes = LANES;
     for (unsigned i = 0; i < LANES; i++) {
         lanes[i].b = b;
-        ft_store_lease(b->store, b->job, BATCH, 600000, on_leased, &lanes[i]);
+        ft_store_lease(b->store, b->job, (ft_store_leasing){BATCH, 600000, 0}, on_leased,
+                       &lanes[i]);
     }
     while (b->lanes) uv_run(&b->loop, UV_RUN_ONCE);
     taken t = {queue_seconds() - wall, cpu_seconds() - cpu};

@@ -238,22 +238,22 @@ static void keep_lease(day *d, const json_t *result)
 /* For whoever lets it run out. */
 static void lease_briefly(day *d)
 {
-    ft_store_lease(d->store, d->jobs[FIRST], 1, 1, on_answer, &d->a);
+    ft_store_lease(d->store, d->jobs[FIRST], (ft_store_leasing){1, 1, 0}, on_answer, &d->a);
 }
 
 static void lease_first(day *d)
 {
-    ft_store_lease(d->store, d->jobs[FIRST], 4, 600000, on_answer, &d->a);
+    ft_store_lease(d->store, d->jobs[FIRST], (ft_store_leasing){4, 600000, 0}, on_answer, &d->a);
 }
 
 static void lease_failed(day *d)
 {
-    ft_store_lease(d->store, d->jobs[FAILED], 1, 600000, on_answer, &d->a);
+    ft_store_lease(d->store, d->jobs[FAILED], (ft_store_leasing){1, 600000, 0}, on_answer, &d->a);
 }
 
 static void lease_expired(day *d)
 {
-    ft_store_lease(d->store, d->jobs[EXPIRED], 1, 600000, on_answer, &d->a);
+    ft_store_lease(d->store, d->jobs[EXPIRED], (ft_store_leasing){1, 600000, 0}, on_answer, &d->a);
 }
 
 /* A violation has what reviews are made of. */

@@ -124,7 +124,7 @@ static inline json_t *read_tasks(json_t *leased)
 
 static inline json_t *lease(fixture *f, const char *job, uint32_t most)
 {
-    ft_store_lease(f->store, job, most, 600000, on_answer, &f->a);
+    ft_store_lease(f->store, job, (ft_store_leasing){most, 600000, 0}, on_answer, &f->a);
     return read_tasks(expect(&f->loop, &f->a));
 }
 

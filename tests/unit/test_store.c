@@ -325,7 +325,7 @@ static void test_expired_lease_is_released(void **state)
     fixture *f = *state;
     char job[17];
     planned(f, job);
-    ft_store_lease(f->store, job, 3, 0, on_answer, &f->a);
+    ft_store_lease(f->store, job, (ft_store_leasing){3, 0, 0}, on_answer, &f->a);
     json_t *first = read_tasks(expect(&f->loop, &f->a)), *second = NULL;
     /* A lease of no length is over with the next millisecond. */
     do {

@@ -1,7 +1,4 @@
-/* PostgreSQL by libpq: one connection, prepared statements, results as text.
- *
- * Imports: store, common/base. */
-#include <libpq-fe.h>
+/* The driver: one connection, prepared statements, results as text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +8,7 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "store/migrations.h"
-#include "store/sql.h"
+#include "store/postgres/link.h"
 
 /* Types of arguments and results (catalog/pg_type_d.h). */
 #define BYTEA 17
@@ -145,7 +142,7 @@ static ft_status check_address(const char *address, ft_error *err)
 }
 
 /* A partition must not look like a slow database for long. The address overrides these. */
-static PGconn *dial(const char *address)
+PGconn *ft_postgres_dial(const char *address)
 {
     static const char *const KEYS[] = {"connect_timeout",
                                        "tcp_user_timeout",
@@ -182,7 +179,7 @@ static ft_status connect_now(ft_sql *sql, ft_error *err)
     link *l = link_of(sql);
     ft_sql_forget(sql);
     PQfinish(l->conn);
-    l->conn = dial(l->address);
+    l->conn = ft_postgres_dial(l->address);
     if (PQstatus(l->conn) != CONNECTION_OK) {
         note(sql, PQerrorMessage(l->conn), NULL);
         return failed(sql, "cannot connect to the database", err);
@@ -466,4 +463,6 @@ const ft_driver ft_driver_postgres = {
     .null = is_null,
     .integer = integer_of,
     .bytes = bytes_of,
+    .listen = ft_postgres_listen,
+    .unlisten = ft_postgres_unlisten,
 };
