@@ -137,8 +137,8 @@ static ft_status lock_jobs(ft_sql *sql, const ft_request *first, ft_error *err)
 
 static ft_status begin_shared(ft_sql *sql, const ft_request *first, ft_error *err)
 {
-    if (!first->writes) return ft_sql_begin_reading(sql, err);
-    ft_status status = ft_sql_begin(sql, err);
+    ft_status status = first->writes ? ft_sql_begin(sql, err) : ft_sql_begin_reading(sql, err);
+    if (status == FT_OK && !first->writes) return ft_node_look(sql, err);
     if (status == FT_OK) status = ft_node_mark(sql, ++sql->mark, err);
     return status == FT_OK ? lock_jobs(sql, first, err) : status;
 }

@@ -130,6 +130,16 @@ ft_status ft_node_leave(ft_sql *sql, ft_error *err)
     return status;
 }
 
+/* Not for ever: somebody may go back to the older version. */
+static ft_status refuse(ft_sql *sql, int64_t version, ft_error *err)
+{
+    ft_error why = FT_ERROR_INIT;
+    (void)!ft_migration_refused(version, &why);
+    sql->fault = FT_SQL_LOST;
+    sql->refused = true;
+    return ft_error_set(err, FT_IO, "%s", why.message);
+}
+
 ft_status ft_node_mark(ft_sql *sql, int64_t mark, ft_error *err)
 {
     ft_statement *statement;
@@ -149,8 +159,18 @@ ft_status ft_node_mark(ft_sql *sql, int64_t mark, ft_error *err)
     }
     sql->ahead += ft_sql_int(statement, 0) - ft_sql_now(sql);
     int64_t version = ft_sql_int(statement, 1);
-    if (version > ft_migration_count()) return ft_migration_refused(version, err);
+    if (version > ft_migration_count()) return refuse(sql, version, err);
     return ft_sql_next(sql, statement, &row, err);
+}
+
+ft_status ft_node_look(ft_sql *sql, ft_error *err)
+{
+    int64_t version = 0;
+    if (!sql->refused) return FT_OK;
+    ft_status status = ft_sql_version(sql, &version, err);
+    if (status == FT_OK && version > ft_migration_count()) status = refuse(sql, version, err);
+    if (status == FT_OK) sql->refused = false;
+    return status;
 }
 
 ft_status ft_node_marked(ft_sql *sql, int64_t mark, bool *committed, ft_error *err)

@@ -13,9 +13,11 @@
 ft_status ft_node_register(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
 /* It ends: its leases go back, what it was uploading and its row are removed. */
 ft_status ft_node_leave(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
-/* First in each transaction that writes: sets the mark, and the clock of ft_sql_now.
- * FT_UNSUPPORTED: the schema was changed by a newer program. */
+/* First in each transaction that writes: sets the mark, and the clock of ft_sql_now. Where a newer
+ * program has changed the schema, the database is as good as away (FT_IO). */
 ft_status ft_node_mark(ft_sql *sql, int64_t mark, ft_error *err) FT_MUST_CHECK;
+/* The same of the schema for one that reads, while it is refused. */
+ft_status ft_node_look(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
 /* Whether the transaction with that mark, this node's last, was committed. */
 ft_status ft_node_marked(ft_sql *sql, int64_t mark, bool *committed, ft_error *err) FT_MUST_CHECK;
 /* Locks the rows of these jobs: two JSON arrays, of their ids and of their numbers. */

@@ -96,7 +96,8 @@ struct ft_sql {
     int64_t mark;  /* of the last transaction that wrote; see node.h */
     int64_t ahead; /* milliseconds of a shared database's clock before the monotonic one */
     ft_sql_fault fault;
-    bool lost; /* a column's text, for want of memory; see ft_sql_end */
+    bool refused; /* its schema is newer than this program */
+    bool lost;    /* a column's text, for want of memory; see ft_sql_end */
 };
 
 /* Opens the database at a place: a file, or postgresql://... FT_IO: not usable, or no database.

@@ -1,0 +1,400 @@
+#!/usr/bin/env python3
+"""usage: tests/postgres/with tests/postgres/fleet.py BUILD [TEST]...: several foretelld over one database.
+
+Each test has a schema, a folder and nodes of its own. Nothing waits for a fixed time: a test waits for what it
+wants to see, and fails after a minute."""
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+PATIENCE = 60
+HERE = os.path.dirname(os.path.abspath(__file__))
+SERVER = os.environ["FT_TEST_POSTGRES"]
+RACY = "T1|w(x)|a.c:1\nT2|w(x)|b.c:1\nT1|acq(l)|a.c:2\nT1|w(y)|a.c:3\nT1|rel(l)|a.c:4\nT2|acq(l)|b.c:2\n" \
+       "T2|w(y)|b.c:3\nT2|rel(l)|b.c:4\n"
+
+
+class Failure(Exception):
+    pass
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+def psql(address, text):
+    done = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-d", address, "-c", text], capture_output=True, text=True,
+                          timeout=PATIENCE)
+    expect(done.returncode == 0, done.stderr)
+    return done.stdout.strip()
+
+
+def wait(what, condition):
+    end = time.monotonic() + PATIENCE
+    while not (got := condition()):
+        expect(time.monotonic() < end, f"never: {what}")
+        time.sleep(0.02)
+    return got
+
+
+class Unix(http.client.HTTPConnection):
+    def __init__(self, path, timeout):
+        super().__init__("localhost", timeout=timeout)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+class Node:
+    def __init__(self, fleet, name, *options, prefix=()):
+        self.folder = os.path.join(fleet.folder, name)
+        os.mkdir(self.folder)
+        self.fleet, self.name, self.options, self.prefix = fleet, name, options, prefix
+        self.process = None
+        self.start()
+
+    def command(self):
+        return [*self.prefix, fleet_program(self.fleet), "--listen", "", "--socket", self.socket(), "--state",
+                os.path.join(self.folder, "state"), "--store", self.fleet.address, "--workers", "1", "--lease-ms", "2000",
+                "--port-file", os.path.join(self.folder, "port"), *self.fleet.options, *self.options]
+
+    def socket(self):
+        return os.path.join(self.folder, "socket")
+
+    def launch(self):
+        for name in ("port", "socket"):
+            if os.path.exists(os.path.join(self.folder, name)):
+                os.unlink(os.path.join(self.folder, name))
+        with open(os.path.join(self.folder, "log"), "ab") as log:
+            self.process = subprocess.Popen(self.command(), stdout=log, stderr=log, start_new_session=True)
+
+    def start(self):
+        self.launch()
+        port = os.path.join(self.folder, "port")
+        wait(f"{self.name} starts", lambda: os.path.exists(port) or self.process.poll() is not None)
+        expect(self.process.poll() is None, f"{self.name} does not start: {self.log()}")
+
+    def log(self):
+        with open(os.path.join(self.folder, "log"), encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def call(self, method, path, body=None, headers=None, timeout=PATIENCE):
+        connection = Unix(self.socket(), timeout)
+        connection.request(method, path, body, headers or {})
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        try:
+            return answer.status, json.loads(text)
+        except ValueError:
+            return answer.status, text.decode(errors="replace")
+
+    def good(self, method, path, body=None, headers=None):
+        status, answer = self.call(method, path, body, headers)
+        expect(200 <= status < 300, f"{self.name}: {method} {path}: {status} {answer}")
+        return answer
+
+    def upload(self, text):
+        return self.good("POST", "/v1/traces", text)["trace"]
+
+    def create(self, trace, **members):
+        return self.good("POST", "/v1/jobs", json.dumps({"trace": trace, "checks": ["race"], **members}))["job"]
+
+    def job(self, job):
+        return self.good("GET", f"/v1/jobs/{job}")
+
+    def finish(self, job):
+        """By long polls, as clients do."""
+        end, revision = time.monotonic() + PATIENCE, None
+        while True:
+            headers = {"Prefer": "wait=10"}
+            if revision:
+                headers["If-None-Match"] = f'"{revision}"'
+            status, snapshot = self.call("GET", f"/v1/jobs/{job}", None, headers)
+            if status == 200 and snapshot["finished"]:
+                return snapshot
+            if status == 200:
+                revision = snapshot["revision"]
+            expect(time.monotonic() < end, f"{self.name}: job {job} does not end: {status} {snapshot}")
+
+    def signal(self, number):
+        os.kill(self.process.pid, number)
+
+    def kill(self):
+        if self.process and self.process.poll() is None:
+            try:
+                os.killpg(self.process.pid, signal.SIGCONT)
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            self.process.wait(PATIENCE)
+
+    def stop(self):
+        self.signal(signal.SIGTERM)
+        return self.process.wait(PATIENCE)
+
+
+def fleet_program(fleet):
+    return os.path.join(fleet.build, "bin", "foretelld")
+
+
+class Fleet:
+    def __init__(self, build, *options, sleepers=True):
+        self.build, self.options, self.nodes = build, list(options), []
+        self.folder = tempfile.mkdtemp(prefix="foretell-fleet-")
+        self.schema = os.path.basename(self.folder)
+        psql(SERVER, f'CREATE SCHEMA "{self.schema}"')
+        self.address = f"{SERVER}&options=-csearch_path%3D%22{self.schema}%22"
+        if sleepers:
+            shutil.copy(os.path.join(HERE, "worker.py"), os.path.join(self.folder, "worker.py"))
+            self.options += ["--worker", os.path.join(self.folder, "worker.py"), "--sandbox", "off"]
+
+    def node(self, *options, **more):
+        node = Node(self, f"n{len(self.nodes)}", *options, **more)
+        self.nodes.append(node)
+        return node
+
+    def number(self, text):
+        return int(psql(self.address, text))
+
+    def close(self):
+        for node in self.nodes:
+            node.kill()
+        psql(SERVER, f'DROP SCHEMA "{self.schema}" CASCADE')
+        shutil.rmtree(self.folder)
+
+    def history(self):
+        try:
+            with open(os.path.join(self.folder, "history"), encoding="ascii") as file:
+                return [line.split() for line in file if line.endswith("\n")]
+        except FileNotFoundError:
+            return []
+
+    def check_history(self, job, count):
+        """What the database has against what the workers wrote down: nothing lost, nothing twice."""
+        rows = psql(self.address, "SELECT v.task, v.task & 268435455, v.verdict FROM verdicts v JOIN jobs j ON "
+                                  f"j.n = v.job WHERE j.id = '{job}' ORDER BY v.task").splitlines()
+        stored = [row.split("|") for row in rows]
+        expect(len(stored) == count, f"{len(stored)} verdicts of {count}")
+        expect([int(row[1]) for row in stored] == list(range(1, count + 1)), "a task has two verdicts, or none")
+        ended = {line[3] for line in self.history() if line[2] == "end"}
+        for task, number, verdict in stored:
+            expect(verdict == ("violation" if (int(number) - 1) % 3 == 0 else "safe"), f"task {task} is {verdict}")
+            expect(task in ended, f"nobody did task {task}")
+        self.check_database()
+
+    def check_database(self):
+        done = subprocess.run([fleet_program(self), "--check-database", "--store", self.address], capture_output=True,
+                              text=True, timeout=PATIENCE)
+        expect(done.returncode == 0, done.stdout + done.stderr)
+
+
+# ---- Tests --------------------------------------------------------------------------------------
+
+
+def one_foretell(build):
+    """What one node accepts another works on, and a third reports; with the real workers."""
+    fleet = Fleet(build, sleepers=False)
+    try:
+        a, b = fleet.node(), fleet.node()
+        trace = a.upload(RACY)
+        job = b.create(trace)
+        snapshot = a.finish(job)
+        expect(snapshot["state"] == "done" and snapshot["checks"]["race"]["violation"] == 1, snapshot)
+        reports = [node.good("GET", f"/v1/jobs/{job}/findings") for node in (a, b)]
+        expect(reports[0] == reports[1], "two reports")
+        key = {"Idempotency-Key": "once"}
+        body = json.dumps({"trace": trace, "checks": ["race"]})
+        jobs = {node.good("POST", "/v1/jobs", body, key)["job"] for node in (a, b, a)}
+        expect(len(jobs) == 1, "the key made two jobs")
+        expect(a.stop() == 0 and b.stop() == 0, "they do not stop")
+        fleet.check_database()
+    finally:
+        fleet.close()
+
+
+def killed_node(build):
+    """A node that dies costs its leases, and nothing else."""
+    fleet = Fleet(build)
+    try:
+        a, b, c = (fleet.node() for _ in range(3))
+        job = a.create(a.upload("good"), name="60 tasks of 50 ms")
+        wait("each node works", lambda: fleet.number(
+            "SELECT count(DISTINCT token >> 32) FROM leases") >= 3)
+        b.kill()
+        expect(c.finish(job)["state"] == "done", "not done")
+        fleet.check_history(job, 60)
+    finally:
+        fleet.close()
+
+
+def stopped_node(build):
+    """One that sleeps longer than its leases last finds its results refused when it wakes."""
+    fleet = Fleet(build)
+    try:
+        a, b = fleet.node(), fleet.node()
+        job = a.create(a.upload("good"), name="40 tasks of 50 ms")
+        wait("both work", lambda: fleet.number("SELECT count(DISTINCT token >> 32) FROM leases") >= 2)
+        os.killpg(b.process.pid, signal.SIGSTOP)
+        expect(a.finish(job)["state"] == "done", "not done")
+        os.killpg(b.process.pid, signal.SIGCONT)
+        expect(b.finish(job)["state"] == "done", "not done for the other")
+        fleet.check_history(job, 40)
+    finally:
+        fleet.close()
+
+
+def restarted_database(build):
+    """The database goes away in the middle: readiness says so, the job goes on when it is back."""
+    fleet = Fleet(build, "--lease-ms", "20000")
+    try:
+        a, b = fleet.node(), fleet.node()
+        job = a.create(a.upload("good"), name="60 tasks of 50 ms")
+        wait("both work", lambda: fleet.number("SELECT count(DISTINCT token >> 32) FROM leases") >= 2)
+        control("stop", "-m", "immediate")
+        wait("it says so", lambda: a.call("GET", "/ready")[0] == 503 and b.call("GET", "/ready")[0] == 503)
+        expect(a.call("GET", "/live")[0] == 200, "it is not alive")
+        control("start")
+        wait("it is ready again", lambda: a.call("GET", "/ready")[0] == 200)
+        expect(b.finish(job)["state"] == "done", "not done")
+        fleet.check_history(job, 60)
+        expect("worker died" not in a.log() + b.log(), "a worker died of it")
+    finally:
+        fleet.close()
+
+
+def control(*arguments):
+    folder = os.environ["FT_TEST_POSTGRES_FOLDER"]
+    owner = os.stat(os.path.join(folder, "data"))
+    program = sorted(entry for entry in os.listdir("/usr/lib/postgresql") if entry.isdigit())[-1]
+    command = [f"/usr/lib/postgresql/{program}/bin/pg_ctl", "-D", os.path.join(folder, "data"), "-s", "-w", "-l",
+               os.path.join(folder, "log"), *arguments]
+    done = subprocess.run(command, cwd=folder, timeout=PATIENCE, capture_output=True, text=True,
+                          **({"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []} if os.getuid() == 0 else {}))
+    expect(done.returncode == 0, done.stderr)
+
+
+def cancelled_elsewhere(build):
+    """Cancelling at one node ends what another one does."""
+    fleet = Fleet(build)
+    try:
+        a, b = fleet.node("--workers", "2"), fleet.node()
+        job = a.create(a.upload("good"), name="8 tasks of 30000 ms")
+        wait("both work", lambda: fleet.number("SELECT count(DISTINCT token >> 32) FROM leases") >= 2)
+        b.good("DELETE", f"/v1/jobs/{job}")
+        wait("nobody works", lambda: all(not worker["job"] for worker in a.good("GET", "/v1/workers")["workers"]))
+        expect(a.job(job)["state"] == "cancelled", "it is not cancelled")
+    finally:
+        fleet.close()
+
+
+def limited_project(build):
+    """A project has no more workers than it may, whatever nodes they are on."""
+    fleet = Fleet(build, "--project-workers", "2")
+    try:
+        nodes = [fleet.node("--workers", "2") for _ in range(3)]
+        job = nodes[0].create(nodes[0].upload("good"), name="30 tasks of 40 ms")
+        most = 0
+        while not nodes[1].job(job)["finished"]:
+            most = max(most, fleet.number("SELECT count(*) FROM leases"))
+        expect(most == 2, f"{most} workers at once")
+        fleet.check_history(job, 30)
+    finally:
+        fleet.close()
+
+
+def drained_node(build):
+    """SIGTERM: its tasks go to others at once, long before their leases run out."""
+    fleet = Fleet(build, "--lease-ms", "600000")
+    try:
+        a, b = fleet.node(), fleet.node()
+        job = a.create(a.upload("good"), name="30 tasks of 50 ms")
+        wait("both work", lambda: fleet.number("SELECT count(DISTINCT token >> 32) FROM leases") >= 2)
+        expect(b.stop() == 0, "it does not stop")
+        expect(a.finish(job)["state"] == "done", "not done")
+        fleet.check_history(job, 30)
+        expect(fleet.number("SELECT count(*) FROM nodes") == 1, "the node that left is listed")
+    finally:
+        fleet.close()
+
+
+def refusals(build):
+    """A password on the command line, a wrong one, a schema of the future."""
+    fleet = Fleet(build)
+    try:
+        a = fleet.node()
+
+        def start(address, **variables):
+            command = a.command()
+            command[command.index("--store") + 1] = address
+            command[command.index("--state") + 1] = os.path.join(fleet.folder, "other")
+            return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE,
+                                  env={**os.environ, **variables})
+
+        secret = "tell-nobody"
+        done = start(fleet.address.replace("foretell@", f"foretell:{secret}@"))
+        said = done.stdout + done.stderr
+        expect(done.returncode != 0 and "PGPASSFILE" in said and secret not in said, said)
+        done = start(fleet.address + f"&password={secret}")
+        said = done.stdout + done.stderr
+        expect(done.returncode != 0 and "PGPASSFILE" in said and secret not in said, said)
+        host = os.environ["FT_TEST_POSTGRES_FOLDER"]
+        psql(SERVER, "SET password_encryption = 'scram-sha-256'; CREATE ROLE locked LOGIN PASSWORD 'right'")
+        with open(os.path.join(host, "data", "pg_hba.conf"), encoding="ascii") as file:
+            rules = file.read()
+        with open(os.path.join(host, "data", "pg_hba.conf"), "w", encoding="ascii") as file:
+            file.write("local all locked scram-sha-256\n" + rules)
+        psql(SERVER, "SELECT pg_reload_conf()")
+        passwords = os.path.join(fleet.folder, "passwords")
+        with open(passwords, "w", encoding="ascii") as file:
+            file.write(f"*:*:*:*:{secret}\n")
+        os.chmod(passwords, 0o600)
+        done = start(fleet.address.replace("foretell@", "locked@"), PGPASSFILE=passwords)
+        said = done.stdout + done.stderr
+        expect(done.returncode != 0 and "password authentication failed" in said and secret not in said, said)
+        psql(fleet.address, "UPDATE schema_version SET version = 999")
+        done = start(fleet.address)
+        said = done.stdout + done.stderr
+        expect(done.returncode != 0 and "schema version 999" in said, said)
+        wait("it waits", lambda: a.call("GET", "/ready")[0] == 503)
+        psql(fleet.address, "UPDATE schema_version SET version = 8")
+        wait("it is ready again", lambda: a.call("GET", "/ready")[0] == 200)
+        trace = a.upload("good")
+        expect(a.finish(a.create(trace, name="3 tasks of 1 ms"))["state"] == "done", "it does not go on")
+    finally:
+        fleet.close()
+
+
+TESTS = [one_foretell, killed_node, stopped_node, restarted_database, cancelled_elsewhere, limited_project,
+         drained_node, refusals]
+
+
+def main():
+    build, names = sys.argv[1], sys.argv[2:]
+    failed = 0
+    for test in TESTS:
+        if names and test.__name__ not in names:
+            continue
+        start = time.monotonic()
+        try:
+            test(build)
+            print(f"ok      {test.__name__} ({time.monotonic() - start:.1f} s)", flush=True)
+        except (Failure, OSError, subprocess.TimeoutExpired, http.client.HTTPException) as error:
+            failed += 1
+            print(f"FAILED  {test.__name__}: {error}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
