@@ -65,7 +65,7 @@ typedef enum ft_x_class {
     X(ARRIVE, "arrive", BARRIER, "arrives at a barrier of `value` threads")                        \
     X(LEAVE, "leave", BARRIER, "goes on when all of the round have arrived")                       \
     X(ONCE_BEGIN, "once-begin", ONCE, "begins the initialiser, or passes if it is done")           \
-    X(ONCE_END, "once-end", ONCE, "the initialiser is done")                                       \
+    X(ONCE_END, "once-end", ONCE, "the initialiser is done, or (`value` 1) was left undone")       \
     X(SEND, "send", CHANNEL,                                                                       \
       "puts `value` units into a channel of `value2` at most (outcome 1: no reader is left)")      \
     X(TRY_SEND, "try-send", CHANNEL, "puts in what fits of `value` units: its outcome")            \

@@ -319,7 +319,7 @@ static void apply_rwlock(ft_x_object *x, const ft_x_action *a)
 static void apply_once(ft_x_object *x, const ft_x_action *a)
 {
     if (a->operation.kind == FT_X_ONCE_END)
-        *x = (ft_x_object){.value = 1};
+        *x = (ft_x_object){.value = !a->operation.value};
     else if (a->outcome)
         x->owner = a->thread + 1u;
 }

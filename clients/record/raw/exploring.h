@@ -105,6 +105,7 @@ typedef struct ft_exploring_thread {
 typedef struct ft_exploring_step {
     ft_x_action action; /* objects by the run's numbers, threads by the explorer's */
     uint64_t pc;        /* return address of the call in the program; 0: none */
+    uint32_t limit;     /* of a wait that has a time limit: its length in ms */
 } ft_exploring_step;
 
 typedef struct ft_exploring_module {

@@ -2,6 +2,7 @@
  * sequentially consistent, in the step that it records. */
 #include "accesses/accesses.h"
 #include "accesses/needs.h"
+#include "exploring/exploring.h"
 #include "libc/contract.h"
 #include "log/hot.h"
 #include "log/log.h"
@@ -22,12 +23,21 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
 
 #define CODE __builtin_return_address(0)
 
-#define UPDATE(bits, type, name, expression)                                                       \
+#define EXPLORED(kind, a, value, value2, pc)                                                       \
+    do {                                                                                           \
+        if (__builtin_expect(ft_rt_exploring, 0) && ft_rt_x_self)                                  \
+            ft_rt_x_atomic(FT_X_##kind, a, sizeof *(a), __atomic_load_n(a, __ATOMIC_SEQ_CST),      \
+                           value, value2, pc);                                                     \
+    } while (0)
+
+/* explored: the kind and the operator of explore/action.h; an exchange is a store there. */
+#define UPDATE(bits, type, name, expression, explored, operator)                                   \
     type __tsan_atomic##bits##_##name(volatile type *a, type v, order o);                          \
     type __tsan_atomic##bits##_##name(volatile type *a, type v, order o)                           \
     {                                                                                              \
         (void)o;                                                                                   \
         ft_rt_touch(a);                                                                            \
+        EXPLORED(explored, a, v, operator, CODE);                                                  \
         ft_rt_about_access(FT_EVENT_RMW, CODE, a, sizeof *a);                                      \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type old = __atomic_load_n(a, __ATOMIC_SEQ_CST), made;                                     \
@@ -45,6 +55,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     static bool compare##bits(volatile type *a, type *expected, type v, const void *pc)            \
     {                                                                                              \
         ft_rt_touch(a);                                                                            \
+        EXPLORED(SWAP, a, *expected, v, pc);                                                       \
         ft_rt_about_access(FT_RT_ANY, pc, a, sizeof *a);                                           \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type old = *expected;                                                                      \
@@ -74,6 +85,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     {                                                                                              \
         (void)o;                                                                                   \
         ft_rt_touch(a);                                                                            \
+        EXPLORED(LOAD, a, 0, 0, CODE);                                                             \
         ft_rt_about_access(FT_EVENT_READ, CODE, a, sizeof *a);                                     \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type value = __atomic_load_n(a, __ATOMIC_SEQ_CST);                                         \
@@ -89,6 +101,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     {                                                                                              \
         (void)o;                                                                                   \
         ft_rt_touch(a);                                                                            \
+        EXPLORED(STORE, a, v, 0, CODE);                                                            \
         ft_rt_about_access(FT_EVENT_WRITE, CODE, a, sizeof *a);                                    \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                  \
@@ -96,17 +109,19 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
         log_one(FT_RAW_FORM_ATOMIC_WRITE, a, sizeof *a, v, 0, CODE);                               \
         ft_rt_leave(self);                                                                         \
     }                                                                                              \
-    UPDATE(bits, type, exchange, v)                                                                \
-    UPDATE(bits, type, fetch_add, old + v)                                                         \
-    UPDATE(bits, type, fetch_sub, old - v)                                                         \
-    UPDATE(bits, type, fetch_and, old &v)                                                          \
-    UPDATE(bits, type, fetch_or, old | v)                                                          \
-    UPDATE(bits, type, fetch_xor, old ^ v)                                                         \
-    UPDATE(bits, type, fetch_nand, ~(old & v))                                                     \
-    UPDATE(bits, type, fetch_max, old > v ? old : v)                                               \
-    UPDATE(bits, type, fetch_min, old < v ? old : v)                                               \
-    UPDATE(bits, type, fetch_umax, (uint##bits##_t)old > (uint##bits##_t)v ? old : v)              \
-    UPDATE(bits, type, fetch_umin, (uint##bits##_t)old < (uint##bits##_t)v ? old : v)              \
+    UPDATE(bits, type, exchange, v, STORE, 0)                                                      \
+    UPDATE(bits, type, fetch_add, old + v, UPDATE, FT_X_PLUS)                                      \
+    UPDATE(bits, type, fetch_sub, old - v, UPDATE, FT_X_MINUS)                                     \
+    UPDATE(bits, type, fetch_and, old &v, UPDATE, FT_X_AND)                                        \
+    UPDATE(bits, type, fetch_or, old | v, UPDATE, FT_X_OR)                                         \
+    UPDATE(bits, type, fetch_xor, old ^ v, UPDATE, FT_X_XOR)                                       \
+    UPDATE(bits, type, fetch_nand, ~(old & v), UPDATE, FT_X_NAND)                                  \
+    UPDATE(bits, type, fetch_max, old > v ? old : v, UPDATE, FT_X_MAX)                             \
+    UPDATE(bits, type, fetch_min, old < v ? old : v, UPDATE, FT_X_MIN)                             \
+    UPDATE(bits, type, fetch_umax, (uint##bits##_t)old > (uint##bits##_t)v ? old : v, UPDATE,      \
+           FT_X_UNSIGNED_MAX)                                                                      \
+    UPDATE(bits, type, fetch_umin, (uint##bits##_t)old < (uint##bits##_t)v ? old : v, UPDATE,      \
+           FT_X_UNSIGNED_MIN)                                                                      \
     COMPARE_AT(bits, type)                                                                         \
     COMPARE(bits, type, compare_exchange_strong)                                                   \
     COMPARE(bits, type, compare_exchange_weak)                                                     \
@@ -137,6 +152,7 @@ int8_t __tsan_atomic8_load(const volatile int8_t *a, order o)
 {
     (void)o;
     ft_rt_touch(a);
+    EXPLORED(LOAD, a, 0, 0, CODE);
     ft_rt_about_access(FT_RT_ANY, CODE, a, sizeof *a);
     ft_rt_thread *self = ft_rt_enter();
     int8_t value = __atomic_load_n(a, __ATOMIC_SEQ_CST);

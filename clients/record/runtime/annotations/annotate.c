@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "annotations/annotations.h"
+#include "exploring/exploring.h"
 #include "log/log.h"
 #include "raw/raw.h"
 #include "replay/replay.h"
@@ -28,6 +29,7 @@ extern void __assert_fail(const char *expression, const char *file, unsigned lin
 void foretell_assert_failed(const char *expression, const char *file, unsigned line,
                             const char *function)
 {
+    if (ft_rt_exploring && ft_rt_x_self) ft_rt_x_assert(expression, __builtin_return_address(0));
     ft_rt_about(FT_EVENT_ASSERT, __builtin_return_address(0));
     ft_rt_thread *self = ft_rt_enter();
     if (self) {

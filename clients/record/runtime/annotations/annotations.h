@@ -4,7 +4,7 @@
  * tsan_interface.c: the same by the names of ThreadSanitizer's interface. symbolic.c: terms over
  * the values read, from programs that are built with --symbolic.
  *
- * Imports: accesses, libc, log, raw, replay, scheduling, state, common/trace. */
+ * Imports: accesses, exploring, libc, log, raw, replay, scheduling, state, common/trace. */
 #ifndef FT_RECORD_ANNOTATIONS_H
 #define FT_RECORD_ANNOTATIONS_H
 

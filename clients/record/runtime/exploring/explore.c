@@ -48,6 +48,15 @@ static bool has_ended(void)
     return true;
 }
 
+/* Where no thread can do anything else. */
+static bool can_go_on_late(const ft_rt_x_thread *t)
+{
+    if (!t->exists || t->ended) return false;
+    if (!ft_x_may_be_late(&ft_rt_x.state, t->number, &t->pending)) return false;
+    ft_rt_x.choice = (ft_x_choice){.variant = FT_X_TIMED_OUT};
+    return true;
+}
+
 /* The prefix decides. */
 static ft_rt_x_thread *follow(const ft_x_pick *pick)
 {
@@ -61,11 +70,7 @@ static ft_rt_x_thread *follow(const ft_x_pick *pick)
         ft_rt_x.choice = choices[i];
         return t;
     }
-    ft_x_action a = {.operation = t->pending, .variant = pick->variant};
-    if (!n && ft_x_is_late(&a) && ft_x_may_be_late(&ft_rt_x.state, t->number, &t->pending)) {
-        ft_rt_x.choice = (ft_x_choice){.variant = pick->variant};
-        return t;
-    }
+    if (!n && pick->variant == FT_X_TIMED_OUT && can_go_on_late(t)) return t;
     stray("a thread of the prefix cannot go on");
     return NULL;
 }
@@ -88,19 +93,8 @@ static ft_rt_x_thread *by_itself(ft_rt_x_thread *self)
             ft_rt_x_thread *t = &ft_rt_x.threads[(self->number + i) % FT_X_THREADS];
             if (can_go_on(t, avoid)) return t;
         }
-    return NULL;
-}
-
-/* Where no thread can do anything else: one that may go on late. */
-static ft_rt_x_thread *late(ft_rt_x_thread *self)
-{
-    for (uint32_t i = 0; i < FT_X_THREADS; i++) {
-        ft_rt_x_thread *t = &ft_rt_x.threads[(self->number + i) % FT_X_THREADS];
-        if (!t->exists || t->ended || !ft_x_may_be_late(&ft_rt_x.state, t->number, &t->pending))
-            continue;
-        ft_rt_x.choice = (ft_x_choice){.variant = FT_X_TIMED_OUT};
-        return t;
-    }
+    for (uint32_t i = 0; i < FT_X_THREADS; i++)
+        if (can_go_on_late(&ft_rt_x.threads[i])) return &ft_rt_x.threads[i];
     return NULL;
 }
 
@@ -110,7 +104,6 @@ ft_rt_x_thread *ft_rt_x_pick(ft_rt_x_thread *self)
     ft_rt_x_thread *next = NULL;
     if (n == ft_rt_x_header->options.max_steps) ft_rt_x_end_run(FT_X_CUT);
     next = n < ft_rt_x.slot->n_prefix ? follow(&ft_rt_x.prefix[n]) : by_itself(self);
-    if (!next) next = late(self);
     if (!next) ft_rt_x_end_run(has_ended() ? FT_X_DONE : FT_X_STUCK);
     ft_rt_x.running = next;
     ft_rt_x.slot->running = next->number;
@@ -123,7 +116,8 @@ static void log_step(const ft_x_action *a, const void *pc)
 {
     ft_exploring_slot *s = ft_rt_x.slot;
     assert(s->n_steps < ft_rt_x_header->options.max_steps);
-    ft_rt_x.steps[s->n_steps] = (ft_exploring_step){.action = *a, .pc = (uintptr_t)pc};
+    ft_rt_x.steps[s->n_steps] = (ft_exploring_step){
+        .action = *a, .pc = (uintptr_t)pc, .limit = ft_rt_x.threads[a->thread].limit};
     __atomic_store_n(&s->n_steps, s->n_steps + 1, __ATOMIC_RELEASE);
 }
 
@@ -139,6 +133,7 @@ static ft_x_choice carry_out(ft_rt_x_thread *self)
     if (ft_rt_x.begun) log_step(&a, self->pc);
     self->steps += ft_rt_x.begun;
     self->pending = (ft_x_operation){.kind = FT_X_NONE};
+    self->limit = 0;
     if (ft_rt_x.state.exited) {
         ft_rt_x.slot->result = self->failure;
         ft_rt_x_end_run(FT_X_DONE);

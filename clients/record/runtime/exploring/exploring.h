@@ -6,11 +6,17 @@
  * action has been carried out in the *model* (model.h), which has the states of all objects: the C
  * library's own functions are never called for them. Between two actions a thread runs alone.
  *
- *   explore.c    the one function: turns, prefix, log        names.c     numbers and names of
- * objects threads.c    creation, join, end, exit                   blocks.c    heap blocks by who
- * made them start.c      the start, and the first choice             failures.c  crashes,
- * assertions kernel.c     grade: kernel threads                       server.c    grade: forks, new
- * processes mutexes.c, ...  what the calls of each class do
+ *   explore.c    the one function: turns, prefix, log
+ *   names.c      numbers and names of objects
+ *   blocks.c     blocks of the heap, by the thread that made them
+ *   threads.c    creation, join and end of threads, end of the process
+ *   start.c      the program's start, and its first choice
+ *   failures.c   crashes and assertions
+ *   limits.c     time limits of waits
+ *   kernel.c     turns of kernel threads
+ *   server.c     grades: forks, new processes
+ *   rewind.c     grade: rewinding
+ *   mutexes.c, conditions.c, ...: the calls of each class
  *
  * To add a kind of action
  *   1. a row in FT_X_KIND_TABLE, what it does in explore/objects.c (the runtime runs that file as
@@ -29,9 +35,11 @@
 #define FT_RECORD_RT_EXPLORING_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "exploring/model.h"
 
@@ -47,6 +55,20 @@ extern __thread ft_rt_x_thread *ft_rt_x_self; /* NULL: the thread is none of the
     do {                                                                                           \
         if (__builtin_expect(ft_rt_exploring, 0) && ft_rt_x_self) return call;                     \
     } while (0)
+
+/* A wait's time limit. */
+typedef struct ft_rt_x_limit {
+    bool is_set;
+    uint32_t ms; /* from now on */
+} ft_rt_x_limit;
+#define FT_RT_X_NO_LIMIT ((ft_rt_x_limit){0})
+
+/* ---- limits.c */
+ft_rt_x_limit ft_rt_x_limit_until(clockid_t clock, const struct timespec *until);
+/* For the `value` of an operation that waits (explore/action.h). */
+int64_t ft_rt_x_limit_bits(ft_rt_x_limit limit);
+/* Then the wait is an attempt. */
+bool ft_rt_x_limit_is_early(ft_rt_x_limit limit);
 
 /* ---- start.c */
 bool ft_rt_x_open(void); /* at the program's start; true: it is explored, not recorded */
@@ -72,6 +94,7 @@ bool ft_rt_x_wait_for(const ft_x_attempt *attempts, uint32_t n, bool limited, co
  * `fresh` (a semaphore's count, an atomic's content; else 0). */
 uint32_t ft_rt_x_object(ft_x_class class, const volatile void *address, int64_t fresh);
 /* The same of one of the runtime's own models: a pipe, a file, by its maker and number. */
+enum { FT_RT_X_KEPT = 0x1000 }; /* makers of models behind the threads: mutexes kept in a wait */
 uint32_t ft_rt_x_model_object(ft_x_class class, uint32_t maker, uint32_t number, int64_t fresh);
 /* The object is initialised: what is at the address from now on is another object. */
 uint32_t ft_rt_x_new_object(ft_x_class class, const volatile void *address, int64_t fresh);
@@ -84,7 +107,8 @@ void ft_rt_x_block_ends(const void *memory);
 /* ---- threads.c */
 int ft_rt_x_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
                    void *argument, const void *pc);
-int ft_rt_x_join(pthread_t handle, void **result, const void *pc);
+/* try: it may still run, EBUSY. */
+int ft_rt_x_join(pthread_t handle, void **result, bool try, ft_rt_x_limit limit, const void *pc);
 int ft_rt_x_detach(pthread_t handle); /* no action: nothing can be seen of it */
 /* The process is about to end; they do not return if it is explored. finish: behind all that the
  * program registered, with the code that exit() was given. */
@@ -96,11 +120,51 @@ uint32_t ft_rt_x_number(void); /* of the calling thread, which is explored */
 void ft_rt_x_fail(uint32_t failure, int code, const char *text, const void *pc)
     __attribute__((noreturn));
 
-/* ---- mutexes.c */
-int ft_rt_x_lock(pthread_mutex_t *mutex, const void *pc);
+void ft_rt_x_assert(const char *expression, const void *pc) __attribute__((noreturn));
+
+/* ---- mutexes.c. Spin locks are mutexes whose type the C library does not know. */
+int ft_rt_x_lock(pthread_mutex_t *mutex, ft_rt_x_limit limit, const void *pc);
+int ft_rt_x_spin_lock(const volatile void *lock, bool try, const void *pc);
+int ft_rt_x_spin_unlock(const volatile void *lock, const void *pc);
+void ft_rt_x_spin_init(const volatile void *lock);
 int ft_rt_x_try_lock(pthread_mutex_t *mutex, const void *pc);
 int ft_rt_x_unlock(pthread_mutex_t *mutex, const void *pc);
 int ft_rt_x_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
+
+/* ---- conditions.c */
+int ft_rt_x_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, ft_rt_x_limit limit,
+                 const void *pc);
+int ft_rt_x_notify(pthread_cond_t *condition, bool all, const void *pc);
+int ft_rt_x_condition_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
+
+/* ---- semaphores.c */
+int ft_rt_x_take(sem_t *semaphore, bool try, ft_rt_x_limit limit, const void *pc);
+int ft_rt_x_post(sem_t *semaphore, const void *pc);
+int ft_rt_x_count(sem_t *semaphore, int *value, const void *pc);
+int ft_rt_x_semaphore_init(sem_t *semaphore, int shared, unsigned value);
+
+/* ---- rwlocks.c */
+int ft_rt_x_rwlock(pthread_rwlock_t *lock, bool write, bool try, ft_rt_x_limit limit,
+                   const void *pc);
+int ft_rt_x_rwlock_unlock(pthread_rwlock_t *lock, const void *pc);
+int ft_rt_x_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes);
+
+/* ---- barriers.c */
+int ft_rt_x_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes,
+                         unsigned count, const void *pc);
+int ft_rt_x_barrier_wait(pthread_barrier_t *barrier, const void *pc);
+
+/* ---- onces.c */
+bool ft_rt_x_once_begins(const volatile void *once, const void *pc); /* the caller initialises */
+void ft_rt_x_once_ends(const volatile void *once, bool left, const void *pc);
+int ft_rt_x_guard_acquire(int64_t *guard, const void *pc);
+void ft_rt_x_guard_release(int64_t *guard, bool done, const void *pc);
+
+/* ---- atomics.c: announces the operation on an atomic of so many bytes, which the caller then
+ * does. content: what it holds; value, value2: as in explore/action.h; of UPDATE value2 is the
+ * operator. All are sign-extended. */
+void ft_rt_x_atomic(ft_x_kind kind, const volatile void *address, unsigned bytes, int64_t content,
+                    int64_t value, int64_t value2, const void *pc);
 
 #pragma GCC visibility pop
 

@@ -28,6 +28,11 @@ void ft_rt_x_fail(uint32_t failure, int code, const char *text, const void *pc)
     __builtin_unreachable();
 }
 
+void ft_rt_x_assert(const char *expression, const void *pc)
+{
+    ft_rt_x_fail(FT_EXPLORING_FAILED_ASSERT, SIGABRT, expression, pc);
+}
+
 static const void *place_of(const ucontext_t *context)
 {
 #if defined __x86_64__

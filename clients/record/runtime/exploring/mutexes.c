@@ -19,18 +19,45 @@ static bool is_mine(uint32_t object)
 
 static ft_x_operation about(ft_x_kind kind, uint32_t mutex, int type)
 {
-    return (ft_x_operation){
-        .kind = (uint16_t)kind, .object = mutex, .value = type == PTHREAD_MUTEX_RECURSIVE};
+    return (ft_x_operation){.kind = (uint16_t)kind,
+                            .object = mutex,
+                            .value = type == PTHREAD_MUTEX_RECURSIVE ? FT_X_RECURSIVE : 0};
 }
 
-int ft_rt_x_lock(pthread_mutex_t *mutex, const void *pc)
+int ft_rt_x_lock(pthread_mutex_t *mutex, ft_rt_x_limit limit, const void *pc)
 {
     uint32_t o = ft_rt_x_object(FT_X_MUTEX, mutex, 0);
     int type = kind_of(mutex);
+    bool attempt = ft_rt_x_limit_is_early(limit);
     if (type == PTHREAD_MUTEX_ERRORCHECK && is_mine(o)) return EDEADLK;
-    ft_x_operation lock = about(FT_X_LOCK, o, type);
-    ft_rt_explore(&lock, pc);
+    ft_x_operation lock = about(attempt ? FT_X_TRY_LOCK : FT_X_LOCK, o, type);
+    lock.value |= ft_rt_x_limit_bits(limit);
+    ft_x_choice choice = ft_rt_explore(&lock, pc);
+    bool in_time = attempt ? choice.outcome != 0 : choice.variant != FT_X_TIMED_OUT;
+    return in_time ? 0 : ETIMEDOUT;
+}
+
+int ft_rt_x_spin_lock(const volatile void *spin, bool try, const void *pc)
+{
+    ft_x_operation lock = {.kind = try ? FT_X_TRY_LOCK : FT_X_LOCK,
+                           .object = ft_rt_x_object(FT_X_MUTEX, spin, 0)};
+    uint64_t outcome = ft_rt_explore(&lock, pc).outcome;
+    return try && !outcome ? EBUSY : 0;
+}
+
+int ft_rt_x_spin_unlock(const volatile void *spin, const void *pc)
+{
+    ft_x_operation unlock = {.kind = FT_X_UNLOCK, .object = ft_rt_x_object(FT_X_MUTEX, spin, 0)};
+    if (!is_mine(unlock.object))
+        ft_rt_x_fail(FT_EXPLORING_FAILED_LOCK, 0,
+                     "a spin lock is unlocked by a thread that does not hold it", pc);
+    ft_rt_explore(&unlock, pc);
     return 0;
+}
+
+void ft_rt_x_spin_init(const volatile void *spin)
+{
+    ft_rt_x_new_object(FT_X_MUTEX, spin, 0);
 }
 
 int ft_rt_x_try_lock(pthread_mutex_t *mutex, const void *pc)

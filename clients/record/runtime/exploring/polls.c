@@ -65,7 +65,8 @@ static uint64_t state_from(const uint64_t *from)
 static bool is_attempt(ft_x_kind kind)
 {
     return ft_x_kind_class(kind) == FT_X_ATOMIC || kind == FT_X_TRY_LOCK || kind == FT_X_TRY_TAKE ||
-           kind == FT_X_TEST || kind == FT_X_TRY_RECEIVE || kind == FT_X_TRY_SEND;
+           kind == FT_X_TRY_READ_LOCK || kind == FT_X_TRY_WRITE_LOCK || kind == FT_X_TEST ||
+           kind == FT_X_TRY_RECEIVE || kind == FT_X_TRY_SEND;
 }
 
 static bool same_attempt(const ft_x_attempt *a, const ft_x_attempt *b)

@@ -23,6 +23,7 @@ struct ft_rt_x_thread {
     uintptr_t pointer;   /* its thread pointer; 0: not known yet */
     uintptr_t stack_end; /* of the first thread, whose stack is not below its thread pointer */
     size_t stack;        /* bytes below the pointer (the end) that are its own */
+    uint32_t limit;      /* of the wait that it stands before, in ms; 0: none */
     ft_exploring_result failure; /* what its EXIT ends the run with */
     uint32_t go;                 /* of grades with kernel threads: futex, 1: it has the turn */
 };

@@ -44,28 +44,7 @@ static ft_exploring_header *map(const char *path)
     return at == -1 ? NULL : (ft_exploring_header *)at;
 }
 
-static void in_child(void)
-{
-    ft_rt_exploring = false;
-    ft_rt_x_self = NULL;
-}
-
-bool ft_rt_x_open(void)
-{
-    const char *path = getenv(FT_EXPLORING_VARIABLE);
-    ft_exploring_header *h = path ? map(path) : NULL;
-    if (!h || !take(h)) return false;
-    h->server = (uint32_t)getpid();
-    ft_rt_x_header = h;
-    ft_rt_x.state.objects = ft_rt_x_states();
-    ft_rt_snapshot_prepare();
-    ft_rt_x_threads_start();
-    pthread_atfork(NULL, NULL, in_child);
-    ft_rt_exploring = true;
-    return true;
-}
-
-/* ---- the first choice */
+/* ---- modules: objects in them are named before the first choice already */
 
 static int add_module(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -73,6 +52,8 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *unused)
     (void)size;
     (void)unused;
     if (h->n_modules == FT_EXPLORING_MODULES) return 1;
+    for (uint32_t i = 0; i < h->n_modules; i++)
+        if (h->modules[i].base == info->dlpi_addr) return 0;
     ft_exploring_module *m = &h->modules[h->n_modules];
     memset(m, 0, sizeof *m);
     m->base = info->dlpi_addr;
@@ -91,6 +72,31 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *unused)
     h->n_modules += m->to != 0;
     return 0;
 }
+
+static void in_child(void)
+{
+    ft_rt_exploring = false;
+    ft_rt_x_self = NULL;
+}
+
+bool ft_rt_x_open(void)
+{
+    const char *path = getenv(FT_EXPLORING_VARIABLE);
+    ft_exploring_header *h = path ? map(path) : NULL;
+    if (!h || !take(h)) return false;
+    h->server = (uint32_t)getpid();
+    ft_rt_x_header = h;
+    ft_rt_x.state.objects = ft_rt_x_states();
+    ft_rt_snapshot_prepare();
+    h->n_modules = 0; /* of another process of the program, which came first */
+    dl_iterate_phdr(add_module, NULL);
+    ft_rt_x_threads_start();
+    pthread_atfork(NULL, NULL, in_child);
+    ft_rt_exploring = true;
+    return true;
+}
+
+/* ---- the first choice */
 
 /* "." and "..", and one for each thread. */
 static bool is_alone(void)
@@ -129,7 +135,6 @@ static void say_ready(ft_rt_x_thread *self)
     ft_exploring_header *h = ft_rt_x_header;
     ft_exploring_slot *s = ft_exploring_slot_at(h, h->only_slot ? h->only_slot - 1 : 0);
     h->first = self->pending;
-    h->n_modules = 0;
     dl_iterate_phdr(add_module, NULL);
     ft_rt_x_names_begin();
     ft_rt_x.slot = s;

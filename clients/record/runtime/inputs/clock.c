@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "exploring/exploring.h"
 #include "inputs/inputs.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
@@ -165,18 +166,23 @@ int getrusage(__rusage_who_t who, struct rusage *usage)
 
 /* ---- sleeping */
 
+/* In an exploration a sleep orders nothing, and no time passes. */
+
 unsigned sleep(unsigned seconds)
 {
+    FT_RT_EXPLORED(0);
     return FT_RT_INPUT(FT_INPUT_SLEEP, FT_RT_SLEEPS, FT_REAL(sleep)(seconds), NULL, 0);
 }
 
 int usleep(useconds_t us)
 {
+    FT_RT_EXPLORED(0);
     return FT_RT_INPUT(FT_INPUT_USLEEP, FT_RT_SLEEPS, FT_REAL(usleep)(us), NULL, 0);
 }
 
 int nanosleep(const struct timespec *t, struct timespec *left)
 {
+    FT_RT_EXPLORED(0);
     return FT_RT_INPUT(FT_INPUT_NANOSLEEP, FT_RT_SLEEPS, FT_REAL(nanosleep)(t, left), NULL, 0);
 }
 
@@ -191,6 +197,7 @@ static int sleep_until(clockid_t clock, const struct timespec *until)
 
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *left)
 {
+    FT_RT_EXPLORED(0);
     return FT_RT_INPUT(FT_INPUT_CLOCK_NANOSLEEP, FT_RT_SLEEPS,
                        flags & TIMER_ABSTIME ? sleep_until(clock, t)
                                              : FT_REAL(clock_nanosleep)(clock, flags, t, left),

@@ -247,7 +247,7 @@ static int joined(int result, void **to, void *value, const void *pc)
 int ft_rt_join(pthread_t handle, void **result, const void *pc)
 {
     void *value;
-    FT_RT_EXPLORED(ft_rt_x_join(handle, result, pc));
+    FT_RT_EXPLORED(ft_rt_x_join(handle, result, false, FT_RT_X_NO_LIMIT, pc));
     ft_rt_about(FT_RT_ANY, pc);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return FT_REAL(pthread_join)(handle, result);
@@ -262,6 +262,7 @@ int pthread_join(pthread_t handle, void **result)
 
 int pthread_tryjoin_np(pthread_t handle, void **result)
 {
+    FT_RT_EXPLORED(ft_rt_x_join(handle, result, true, FT_RT_X_NO_LIMIT, CODE));
     FT_RT_HOOK(pthread_tryjoin_np, handle, result);
     ft_rt_thread *child = ft_rt_thread_of(handle);
     if (child && child->state != FT_RT_DONE)
@@ -273,6 +274,8 @@ int pthread_tryjoin_np(pthread_t handle, void **result)
 
 int pthread_timedjoin_np(pthread_t handle, void **result, const struct timespec *until)
 {
+    FT_RT_EXPLORED(
+        ft_rt_x_join(handle, result, false, ft_rt_x_limit_until(CLOCK_REALTIME, until), CODE));
     FT_RT_HOOK(pthread_timedjoin_np, handle, result, until);
     struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
     void *value;
@@ -283,6 +286,7 @@ int pthread_timedjoin_np(pthread_t handle, void **result, const struct timespec 
 int pthread_clockjoin_np(pthread_t handle, void **result, clockid_t clock,
                          const struct timespec *until)
 {
+    FT_RT_EXPLORED(ft_rt_x_join(handle, result, false, ft_rt_x_limit_until(clock, until), CODE));
     FT_RT_HOOK(pthread_clockjoin_np, handle, result, clock, until);
     struct timespec deadline = ft_rt_deadline(clock, until);
     void *value;
@@ -298,6 +302,7 @@ int pthread_detach(pthread_t handle)
 
 int pthread_cancel(pthread_t handle)
 {
+    if (ft_rt_exploring && ft_rt_x_self) ft_rt_x_refuse("pthread_cancel", CODE);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return FT_REAL(pthread_cancel)(handle);
     ft_rt_say("pthread_cancel is not recorded: the call is refused (ENOSYS)");

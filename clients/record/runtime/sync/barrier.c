@@ -1,4 +1,5 @@
 /* Barriers; the `kind` of their objects is the number of threads in a round. */
+#include "exploring/exploring.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
@@ -13,6 +14,7 @@
 int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes,
                          unsigned count)
 {
+    FT_RT_EXPLORED(ft_rt_x_barrier_init(barrier, attributes, count, __builtin_return_address(0)));
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_barrier_init)(barrier, attributes, count);
     if (!self) return result;
@@ -48,6 +50,7 @@ static int arrive(ft_rt_thread *self, ft_rt_object *b, uint32_t site)
 
 int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
+    FT_RT_EXPLORED(ft_rt_x_barrier_wait(barrier, __builtin_return_address(0)));
     FT_RT_HOOK(pthread_barrier_wait, barrier);
     return FT_RT_END(arrive(self, ft_rt_object_at(FT_RAW_CLASS_BARRIER, barrier, 1), FT_RT_SITE));
 }

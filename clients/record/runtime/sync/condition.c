@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <threads.h>
 
+#include "exploring/exploring.h"
 #include "inputs/inputs.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
@@ -13,6 +14,8 @@
 #include "state/thread.h"
 #include "sync/sync.h"
 #include "trace/event.h"
+
+#define CODE __builtin_return_address(0)
 
 static ft_rt_object *condition_at(const pthread_cond_t *condition)
 {
@@ -46,6 +49,7 @@ static int wait_on(ft_rt_thread *self, const pthread_cond_t *condition,
 
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
+    FT_RT_EXPLORED(ft_rt_x_wait(condition, mutex, FT_RT_X_NO_LIMIT, CODE));
     FT_RT_HOOK(pthread_cond_wait, condition, mutex);
     return FT_RT_END(wait_on(self, condition, mutex, NULL, FT_RT_SITE));
 }
@@ -59,6 +63,8 @@ static clockid_t clock_of(const pthread_cond_t *condition)
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                            const struct timespec *until)
 {
+    FT_RT_EXPLORED(
+        ft_rt_x_wait(condition, mutex, ft_rt_x_limit_until(clock_of(condition), until), CODE));
     FT_RT_HOOK(pthread_cond_timedwait, condition, mutex, until);
     struct timespec deadline = ft_rt_deadline(clock_of(condition), until);
     return FT_RT_END(wait_on(self, condition, mutex, &deadline, FT_RT_SITE));
@@ -67,6 +73,7 @@ int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
 int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
                            const struct timespec *until)
 {
+    FT_RT_EXPLORED(ft_rt_x_wait(condition, mutex, ft_rt_x_limit_until(clock, until), CODE));
     FT_RT_HOOK(pthread_cond_clockwait, condition, mutex, clock, until);
     struct timespec deadline = ft_rt_deadline(clock, until);
     return FT_RT_END(wait_on(self, condition, mutex, &deadline, FT_RT_SITE));
@@ -74,6 +81,7 @@ int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, cl
 
 int pthread_cond_signal(pthread_cond_t *condition)
 {
+    FT_RT_EXPLORED(ft_rt_x_notify(condition, false, CODE));
     FT_RT_HOOK(pthread_cond_signal, condition);
     ft_rt_object *c = condition_at(condition);
     FT_RT_SYNC(SIGNAL, 0, c, FT_RT_SITE);
@@ -83,6 +91,7 @@ int pthread_cond_signal(pthread_cond_t *condition)
 
 int pthread_cond_broadcast(pthread_cond_t *condition)
 {
+    FT_RT_EXPLORED(ft_rt_x_notify(condition, true, CODE));
     FT_RT_HOOK(pthread_cond_broadcast, condition);
     ft_rt_object *c = condition_at(condition);
     FT_RT_SYNC(BROADCAST, 0, c, FT_RT_SITE);
@@ -92,6 +101,7 @@ int pthread_cond_broadcast(pthread_cond_t *condition)
 
 int pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes)
 {
+    FT_RT_EXPLORED(ft_rt_x_condition_init(condition, attributes));
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_cond_init)(condition, attributes);
     if (!self) return result;
@@ -116,6 +126,8 @@ static int thrd_of(int result)
 
 int cnd_wait(cnd_t *condition, mtx_t *mutex)
 {
+    FT_RT_EXPLORED(thrd_of(ft_rt_x_wait((pthread_cond_t *)condition, (pthread_mutex_t *)mutex,
+                                        FT_RT_X_NO_LIMIT, CODE)));
     FT_RT_HOOK(cnd_wait, condition, mutex);
     return FT_RT_END(thrd_of(
         wait_on(self, (pthread_cond_t *)condition, (pthread_mutex_t *)mutex, NULL, FT_RT_SITE)));
@@ -124,6 +136,8 @@ int cnd_wait(cnd_t *condition, mtx_t *mutex)
 int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
                   const struct timespec *restrict until)
 {
+    FT_RT_EXPLORED(thrd_of(ft_rt_x_wait((pthread_cond_t *)condition, (pthread_mutex_t *)mutex,
+                                        ft_rt_x_limit_until(CLOCK_REALTIME, until), CODE)));
     FT_RT_HOOK(cnd_timedwait, condition, mutex, until);
     struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
     return FT_RT_END(thrd_of(wait_on(self, (pthread_cond_t *)condition, (pthread_mutex_t *)mutex,
@@ -132,6 +146,7 @@ int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
 
 int cnd_signal(cnd_t *condition)
 {
+    FT_RT_EXPLORED(thrd_of(ft_rt_x_notify((pthread_cond_t *)condition, false, CODE)));
     FT_RT_HOOK(cnd_signal, condition);
     ft_rt_object *c = condition_at((pthread_cond_t *)condition);
     FT_RT_SYNC(SIGNAL, 0, c, FT_RT_SITE);
@@ -141,6 +156,7 @@ int cnd_signal(cnd_t *condition)
 
 int cnd_broadcast(cnd_t *condition)
 {
+    FT_RT_EXPLORED(thrd_of(ft_rt_x_notify((pthread_cond_t *)condition, true, CODE)));
     FT_RT_HOOK(cnd_broadcast, condition);
     ft_rt_object *c = condition_at((pthread_cond_t *)condition);
     FT_RT_SYNC(BROADCAST, 0, c, FT_RT_SITE);
@@ -150,6 +166,7 @@ int cnd_broadcast(cnd_t *condition)
 
 int cnd_init(cnd_t *condition)
 {
+    FT_RT_EXPLORED(thrd_of(ft_rt_x_condition_init((pthread_cond_t *)condition, NULL)));
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(cnd_init)(condition);
     if (!self) return result;

@@ -169,7 +169,7 @@ int pthread_mutex_destroy(pthread_mutex_t *mutex)
 
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    FT_RT_EXPLORED(ft_rt_x_lock(mutex, CODE));
+    FT_RT_EXPLORED(ft_rt_x_lock(mutex, FT_RT_X_NO_LIMIT, CODE));
     FT_RT_HOOK(pthread_mutex_lock, mutex);
     return FT_RT_END(lock_mutex(mutex, NULL, false, FT_RT_SITE, self));
 }
@@ -183,6 +183,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex)
 
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
 {
+    FT_RT_EXPLORED(ft_rt_x_lock(mutex, ft_rt_x_limit_until(CLOCK_REALTIME, until), CODE));
     FT_RT_HOOK(pthread_mutex_timedlock, mutex, until);
     struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
     return FT_RT_END(lock_mutex(mutex, &deadline, false, FT_RT_SITE, self));
@@ -190,6 +191,7 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
 
 int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until)
 {
+    FT_RT_EXPLORED(ft_rt_x_lock(mutex, ft_rt_x_limit_until(clock, until), CODE));
     FT_RT_HOOK(pthread_mutex_clocklock, mutex, clock, until);
     struct timespec deadline = ft_rt_deadline(clock, until);
     return FT_RT_END(lock_mutex(mutex, &deadline, false, FT_RT_SITE, self));
@@ -211,19 +213,24 @@ static int thrd_of(int result)
     return result ? thrd_error : thrd_success;
 }
 
-#define MTX(name, parameters, arguments, call)                                                     \
+#define MTX(name, parameters, arguments, call, explored)                                           \
     int name parameters                                                                            \
     {                                                                                              \
-        const pthread_mutex_t *mutex = (const pthread_mutex_t *)m;                                 \
+        pthread_mutex_t *mutex = (pthread_mutex_t *)m;                                             \
+        FT_RT_EXPLORED(thrd_of(explored));                                                         \
         FT_RT_HOOK(name, arguments);                                                               \
         return FT_RT_END(thrd_of(call));                                                           \
     }
-MTX(mtx_lock, (mtx_t * m), m, lock_mutex(mutex, NULL, false, FT_RT_SITE, self))
-MTX(mtx_trylock, (mtx_t * m), m, lock_mutex(mutex, NULL, true, FT_RT_SITE, self))
-MTX(mtx_unlock, (mtx_t * m), m, unlock_mutex(mutex, FT_RT_SITE, self))
+MTX(mtx_lock, (mtx_t * m), m, lock_mutex(mutex, NULL, false, FT_RT_SITE, self),
+    ft_rt_x_lock(mutex, FT_RT_X_NO_LIMIT, CODE))
+MTX(mtx_trylock, (mtx_t * m), m, lock_mutex(mutex, NULL, true, FT_RT_SITE, self),
+    ft_rt_x_try_lock(mutex, CODE))
+MTX(mtx_unlock, (mtx_t * m), m, unlock_mutex(mutex, FT_RT_SITE, self), ft_rt_x_unlock(mutex, CODE))
 
 int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict until)
 {
+    FT_RT_EXPLORED(thrd_of(
+        ft_rt_x_lock((pthread_mutex_t *)m, ft_rt_x_limit_until(CLOCK_REALTIME, until), CODE)));
     FT_RT_HOOK(mtx_timedlock, m, until);
     struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
     return FT_RT_END(
@@ -232,6 +239,7 @@ int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict until)
 
 int mtx_init(mtx_t *m, int type)
 {
+    if (ft_rt_exploring && ft_rt_x_self) ft_rt_x_spin_init(m);
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(mtx_init)(m, type);
     if (!self) return result;
@@ -256,6 +264,7 @@ static ft_rt_object *spin_at(const volatile void *spin)
 
 int pthread_spin_init(pthread_spinlock_t *spin, int shared)
 {
+    if (ft_rt_exploring && ft_rt_x_self) ft_rt_x_spin_init(spin);
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_spin_init)(spin, shared);
     if (!self) return result;
@@ -272,6 +281,7 @@ int pthread_spin_destroy(pthread_spinlock_t *spin)
 
 int pthread_spin_lock(pthread_spinlock_t *spin)
 {
+    FT_RT_EXPLORED(ft_rt_x_spin_lock(spin, false, CODE));
     FT_RT_HOOK(pthread_spin_lock, spin);
     ft_rt_object *o = spin_at(spin);
     FT_RT_ASKS(self, ACQUIRE, 0, o->id, FT_RT_SITE);
@@ -282,6 +292,7 @@ int pthread_spin_lock(pthread_spinlock_t *spin)
 
 int pthread_spin_trylock(pthread_spinlock_t *spin)
 {
+    FT_RT_EXPLORED(ft_rt_x_spin_lock(spin, true, CODE));
     FT_RT_HOOK(pthread_spin_trylock, spin);
     ft_rt_object *o = spin_at(spin);
     bool held = o->owner != NULL;
@@ -295,6 +306,7 @@ int pthread_spin_trylock(pthread_spinlock_t *spin)
 
 int pthread_spin_unlock(pthread_spinlock_t *spin)
 {
+    FT_RT_EXPLORED(ft_rt_x_spin_unlock(spin, CODE));
     FT_RT_HOOK(pthread_spin_unlock, spin);
     ft_rt_object *o = spin_at(spin);
     FT_RT_SYNC(RELEASE, 0, o, FT_RT_SITE);
@@ -363,6 +375,7 @@ static int take(ft_rt_thread *self, ft_rt_object *o, bool write, bool try,
 
 int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
 {
+    FT_RT_EXPLORED(ft_rt_x_rwlock_init(lock, attributes));
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_rwlock_init)(lock, attributes);
     if (!self) return result;
@@ -380,6 +393,7 @@ int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 #define RWLOCK(name, write, try)                                                                   \
     int pthread_rwlock_##name(pthread_rwlock_t *lock)                                              \
     {                                                                                              \
+        FT_RT_EXPLORED(ft_rt_x_rwlock(lock, write, try, FT_RT_X_NO_LIMIT, CODE));                  \
         FT_RT_HOOK(pthread_rwlock_##name, lock);                                                   \
         return FT_RT_END(take(self, rwlock_at(lock), write, try, NULL, FT_RT_SITE));               \
     }
@@ -391,6 +405,8 @@ RWLOCK(trywrlock, true, true)
 #define RWLOCK_UNTIL(name, write)                                                                  \
     int pthread_rwlock_timed##name(pthread_rwlock_t *lock, const struct timespec *until)           \
     {                                                                                              \
+        FT_RT_EXPLORED(                                                                            \
+            ft_rt_x_rwlock(lock, write, false, ft_rt_x_limit_until(CLOCK_REALTIME, until), CODE)); \
         FT_RT_HOOK(pthread_rwlock_timed##name, lock, until);                                       \
         struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);                          \
         return FT_RT_END(take(self, rwlock_at(lock), write, false, &deadline, FT_RT_SITE));        \
@@ -398,6 +414,8 @@ RWLOCK(trywrlock, true, true)
     int pthread_rwlock_clock##name(pthread_rwlock_t *lock, clockid_t clock,                        \
                                    const struct timespec *until)                                   \
     {                                                                                              \
+        FT_RT_EXPLORED(                                                                            \
+            ft_rt_x_rwlock(lock, write, false, ft_rt_x_limit_until(clock, until), CODE));          \
         FT_RT_HOOK(pthread_rwlock_clock##name, lock, clock, until);                                \
         struct timespec deadline = ft_rt_deadline(clock, until);                                   \
         return FT_RT_END(take(self, rwlock_at(lock), write, false, &deadline, FT_RT_SITE));        \
@@ -407,6 +425,7 @@ RWLOCK_UNTIL(wrlock, true)
 
 int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
+    FT_RT_EXPLORED(ft_rt_x_rwlock_unlock(lock, CODE));
     FT_RT_HOOK(pthread_rwlock_unlock, lock);
     ft_rt_object *o = rwlock_at(lock);
     assert(!o->owner || !o->count); /* one writer or some readers */

@@ -3,6 +3,7 @@
 #include <threads.h>
 
 #include "accesses/needs.h"
+#include "exploring/exploring.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
 #include "log/log.h"
@@ -58,11 +59,16 @@ static void once_left(ft_rt_object *o, uint32_t site)
 typedef struct once_call {
     const void *once;
     uint32_t site;
+    const void *pc; /* exploring */
     bool through;
 } once_call;
 
 static void end_once(once_call *call)
 {
+    if (ft_rt_exploring && ft_rt_x_self) {
+        ft_rt_x_once_ends(call->once, !call->through, call->pc);
+        return;
+    }
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     ft_rt_object *o = ft_rt_object_at(FT_RAW_CLASS_ONCE, call->once, 0);
@@ -71,27 +77,38 @@ static void end_once(once_call *call)
 }
 
 /* end_once runs also where an exception passes (std::call_once): built with -fexceptions. */
-static void run_once(const void *once, void (*initialise)(void), uint32_t site)
+static void run_once(const void *once, void (*initialise)(void), uint32_t site, const void *pc)
 {
-    once_call call __attribute__((cleanup(end_once))) = {.once = once, .site = site};
+    once_call call __attribute__((cleanup(end_once))) = {.once = once, .site = site, .pc = pc};
     initialise();
     call.through = true;
+}
+
+static int explored_once(const void *once, void (*initialise)(void), const void *pc)
+{
+    if (ft_rt_x_once_begins(once, pc)) run_once(once, initialise, 0, pc);
+    return 0;
 }
 
 int pthread_once(pthread_once_t *once, void (*initialise)(void))
 {
     uint32_t site;
+    FT_RT_EXPLORED(explored_once(once, initialise, __builtin_return_address(0)));
     FT_RT_HOOK(pthread_once, once, initialise);
     ft_rt_object *o = ft_rt_object_at(FT_RAW_CLASS_ONCE, once, 0);
     site = FT_RT_SITE;
     if (!once_starts(self, o, site)) return FT_RT_END(0);
     ft_rt_leave(self);
-    run_once(once, initialise, site);
+    run_once(once, initialise, site, NULL);
     return 0;
 }
 
 void call_once(once_flag *once, void (*initialise)(void))
 {
+    if (ft_rt_exploring && ft_rt_x_self) {
+        explored_once(once, initialise, __builtin_return_address(0));
+        return;
+    }
     ft_rt_about(FT_RT_ANY, __builtin_return_address(0));
     ft_rt_thread *self = ft_rt_enter();
     if (!self) {
@@ -101,7 +118,7 @@ void call_once(once_flag *once, void (*initialise)(void))
     uint32_t site = FT_RT_SITE;
     bool first = once_starts(self, ft_rt_object_at(FT_RAW_CLASS_ONCE, once, 0), site);
     ft_rt_leave(self);
-    if (first) run_once(once, initialise, site);
+    if (first) run_once(once, initialise, site, NULL);
 }
 
 int __cxa_guard_acquire(int64_t *guard);
@@ -153,6 +170,7 @@ bool ft_rt_guard_passed(const ft_rt_thread *self, const volatile void *address, 
 
 int __cxa_guard_acquire(int64_t *guard)
 {
+    FT_RT_EXPLORED(ft_rt_x_guard_acquire(guard, __builtin_return_address(0)));
     ft_rt_thread *self = ft_rt_self;
     const void *pc = __builtin_return_address(0);
     if (self && !self->inside && self->look.address == (uintptr_t)guard) {
@@ -170,6 +188,10 @@ int __cxa_guard_acquire(int64_t *guard)
 
 void __cxa_guard_release(int64_t *guard)
 {
+    if (ft_rt_exploring && ft_rt_x_self) {
+        ft_rt_x_guard_release(guard, true, __builtin_return_address(0));
+        return;
+    }
     ft_rt_thread *self = ft_rt_enter();
     __atomic_store_n((char *)guard, 1, __ATOMIC_RELEASE);
     if (!self) return;
@@ -180,6 +202,10 @@ void __cxa_guard_release(int64_t *guard)
 
 void __cxa_guard_abort(int64_t *guard)
 {
+    if (ft_rt_exploring && ft_rt_x_self) {
+        ft_rt_x_guard_release(guard, false, __builtin_return_address(0));
+        return;
+    }
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     once_left(ft_rt_object_at(FT_RAW_CLASS_ONCE, guard, 0), FT_RT_SITE);

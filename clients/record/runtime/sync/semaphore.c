@@ -4,6 +4,7 @@
 #include <semaphore.h>
 
 #include "accesses/accesses.h"
+#include "exploring/exploring.h"
 #include "inputs/inputs.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
@@ -16,6 +17,8 @@
 #include "sync/sync.h"
 #include "trace/event.h"
 
+#define CODE __builtin_return_address(0)
+
 static ft_rt_object *semaphore_at(sem_t *semaphore)
 {
     int value = 0;
@@ -25,6 +28,7 @@ static ft_rt_object *semaphore_at(sem_t *semaphore)
 
 int sem_init(sem_t *semaphore, int shared, unsigned value)
 {
+    FT_RT_EXPLORED(ft_rt_x_semaphore_init(semaphore, shared, value));
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(sem_init)(semaphore, shared, value);
     if (!self) return result;
@@ -82,18 +86,22 @@ static int take_unit(ft_rt_thread *self, sem_t *semaphore, const struct timespec
 
 int sem_wait(sem_t *semaphore)
 {
+    FT_RT_EXPLORED(ft_rt_x_take(semaphore, false, FT_RT_X_NO_LIMIT, CODE));
     FT_RT_HOOK(sem_wait, semaphore);
     return FT_RT_END(take_unit(self, semaphore, NULL, false, FT_RT_SITE));
 }
 
 int sem_trywait(sem_t *semaphore)
 {
+    FT_RT_EXPLORED(ft_rt_x_take(semaphore, true, FT_RT_X_NO_LIMIT, CODE));
     FT_RT_HOOK(sem_trywait, semaphore);
     return FT_RT_END(take_unit(self, semaphore, NULL, true, FT_RT_SITE));
 }
 
 int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
+    FT_RT_EXPLORED(
+        ft_rt_x_take(semaphore, false, ft_rt_x_limit_until(CLOCK_REALTIME, until), CODE));
     FT_RT_HOOK(sem_timedwait, semaphore, until);
     struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
     return FT_RT_END(take_unit(self, semaphore, &deadline, false, FT_RT_SITE));
@@ -101,6 +109,7 @@ int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 
 int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
 {
+    FT_RT_EXPLORED(ft_rt_x_take(semaphore, false, ft_rt_x_limit_until(clock, until), CODE));
     FT_RT_HOOK(sem_clockwait, semaphore, clock, until);
     struct timespec deadline = ft_rt_deadline(clock, until);
     return FT_RT_END(take_unit(self, semaphore, &deadline, false, FT_RT_SITE));
@@ -108,6 +117,7 @@ int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *unti
 
 int sem_post(sem_t *semaphore)
 {
+    FT_RT_EXPLORED(ft_rt_x_post(semaphore, CODE));
     FT_RT_HOOK(sem_post, semaphore);
     ft_rt_object *s = semaphore_at(semaphore);
     if (s->count == INT_MAX) return FT_RT_END(fail_with(EOVERFLOW));
@@ -119,6 +129,7 @@ int sem_post(sem_t *semaphore)
 
 int sem_getvalue(sem_t *semaphore, int *value)
 {
+    FT_RT_EXPLORED(ft_rt_x_count(semaphore, value, CODE));
     FT_RT_HOOK(sem_getvalue, semaphore, value);
     const ft_rt_object *s = semaphore_at(semaphore);
     int count = (int)s->count;
