@@ -1,0 +1,58 @@
+/* Planted faults of the interval analysis, for the tests of the tests: with FT_FAULTS each row is a
+ * mistake behind a switch, and tests/unit/test_intervals_faults.c requires that the comparison with
+ * brute force notices it. Without FT_FAULTS ft_interval_fault_is is constantly false. */
+#ifndef FT_INTERVALS_FAULTS_H
+#define FT_INTERVALS_FAULTS_H
+
+#include <stdbool.h>
+
+#define FT_INTERVAL_FAULT_TABLE(X)                                                                 \
+    X(NONE, "no fault")                                                                            \
+    X(BLIND, "a read conflicts with no write")                                                     \
+    X(NO_FALLBACK, "where no transaction pair is feasible, none is taken")                         \
+    X(NO_ENDS, "a pair with no conflict left gets no transactions up to the ends")                 \
+    X(PAIRWISE, "three threads: switches of the pairs alone")                                      \
+    X(LOOSE, "a larger rectangle is taken whatever happens inside it")                             \
+    X(ARM_LOCKS, "a lock that is taken in an arm is held whether the arm is taken or not")         \
+    X(NO_CUT, "no boundary after an event that another thread waits for")                          \
+    X(EARLY_NEED, "a join in an arm is waited for though the arm is passed over")                  \
+    X(NEXT_SWITCH, "a switch needs the next two steps of the other thread to be reachable")        \
+    X(STRONG_ARM, "events of an arm are executed whether the arm is taken or not")                 \
+    X(ONE_ARM, "behind an if there is the state of one arm")                                       \
+    X(SHORT, "the propagation ends one transaction early")                                         \
+    X(LAST_STEP, "ranges are those of the last step alone")                                        \
+    X(STEP_LOCALS, "a thread's locals are those of the step before")                               \
+    X(BLOCKED_INSIDE, "a transaction that cannot be finished has no ranges")                       \
+    X(POSITIONS, "positions add up to one less than the depth")                                    \
+    X(CLAMP, "an overflow ends at the largest value")                                              \
+    X(JOIN_HIGH, "a join keeps the upper bound of the first range")                                \
+    X(MEET_HIGH, "a meet ends one too low")                                                        \
+    X(REFINE_STRICT, "x <= c is taken for x < c")                                                  \
+    X(REFINE_NOT, "a condition that fails is taken for one that holds")                            \
+    X(MUL_CORNERS, "a product has two of its four corners")                                        \
+    X(UNSIGNED, "a signed comparison compares unsigned bounds")                                    \
+    X(SHIFT, "a right shift keeps its lower bound")                                                \
+    X(READ_AFTER, "a read's range is recorded behind the event's own write")
+
+typedef enum ft_interval_fault_kind {
+#define FT_ROW(symbol, doc) FT_INTERVAL_FAULT_##symbol,
+    FT_INTERVAL_FAULT_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_INTERVAL_FAULTS
+} ft_interval_fault_kind;
+
+#ifdef FT_FAULTS
+extern ft_interval_fault_kind ft_interval_fault;
+#endif
+
+static inline bool ft_interval_fault_is(ft_interval_fault_kind kind)
+{
+#ifdef FT_FAULTS
+    return ft_interval_fault == kind;
+#else
+    (void)kind;
+    return false;
+#endif
+}
+
+#endif
