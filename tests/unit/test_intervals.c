@@ -3,17 +3,10 @@
  * propagation and lookaheads of one to three transactions. Classes: every class of complete
  * interleavings of a random program has a member whose switches are permitted, for two threads
  * exactly one. FT_SEEDS=N and FT_SEED_START=N in the environment make longer runs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "interval_operators.h"
+#include "interval_programs.h"
 
-#include <cmocka.h>
-
-#include "interval_subject.h"
-
-enum { DEFAULT_SEEDS = 1500, DEFAULT_PROGRAMS = 3000 };
+enum { DEFAULT_SEEDS = 1500, DEFAULT_PROGRAMS = 3000, DEFAULT_OPERATORS = 4000 };
 
 static void test_ranges(void **state)
 {
@@ -44,8 +37,53 @@ static void test_ranges(void **state)
                   (unsigned long long)counts.threads[3], (unsigned long long)counts.threads[4]);
 }
 
+static void fail_on_program(uint64_t seed, const char *why)
+{
+    const program_shape shape = program_shape_of(seed);
+    ft_trace *trace = program_trace(seed, &shape);
+    char *dump = ft_oracle_dump(trace);
+    fprintf(stderr, "program %llu: %s\n%s\n", (unsigned long long)seed, why, dump);
+    free(dump);
+    ft_trace_free(trace);
+    fail();
+}
+
+static void test_programs(void **state)
+{
+    (void)state;
+    program_counts counts = {0};
+    uint64_t n = interval_number("FT_SEEDS", DEFAULT_PROGRAMS),
+             start = interval_number("FT_SEED_START", 1);
+    for (uint64_t seed = start; seed < start + n; seed++) {
+        char why[400];
+        if (!program_compare_classes(seed, &counts, why, sizeof why) ||
+            !program_compare_ranges(seed, &counts, why, sizeof why))
+            fail_on_program(seed, why);
+    }
+    print_message("%llu programs, %llu classes, %llu sets of switches; %llu analyses, %llu left "
+                  "out, %llu values\n",
+                  (unsigned long long)counts.programs, (unsigned long long)counts.classes,
+                  (unsigned long long)counts.compared, (unsigned long long)counts.ranges.analyses,
+                  (unsigned long long)counts.ranges.left_out,
+                  (unsigned long long)counts.ranges.values);
+}
+
+static void test_operators(void **state)
+{
+    (void)state;
+    uint64_t n = interval_number("FT_SEEDS", DEFAULT_OPERATORS),
+             start = interval_number("FT_SEED_START", 1);
+    for (uint64_t seed = start; seed < start + n; seed++) {
+        char why[400];
+        if (!operator_compare_seed(seed, why, sizeof why))
+            fail_msg("seed %llu: %s", (unsigned long long)seed, why);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operators),
+                                       cmocka_unit_test(test_ranges),
+                                       cmocka_unit_test(test_programs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

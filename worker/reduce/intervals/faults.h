@@ -14,8 +14,8 @@
     X(PAIRWISE, "three threads: switches of the pairs alone")                                      \
     X(LOOSE, "a larger rectangle is taken whatever happens inside it")                             \
     X(ARM_LOCKS, "a lock that is taken in an arm is held whether the arm is taken or not")         \
+    X(STOP_INSIDE, "a condition that may fail is in one step with what others contend for")        \
     X(NO_CUT, "no boundary after an event that another thread waits for")                          \
-    X(EARLY_NEED, "a join in an arm is waited for though the arm is passed over")                  \
     X(NEXT_SWITCH, "a switch needs the next two steps of the other thread to be reachable")        \
     X(STRONG_ARM, "events of an arm are executed whether the arm is taken or not")                 \
     X(ONE_ARM, "behind an if there is the state of one arm")                                       \

@@ -109,8 +109,8 @@ static uint32_t keep_vector(building *b, const uint32_t *vector, uint32_t n)
     return first;
 }
 
-/* Places of each thread that are done before an event: along the hard order, through all threads,
- * as far as no arm decides it. Kept for sources, and for what waits. */
+/* Places of each thread that are done before an event: along the hard order, through all threads.
+ * Kept for sources, and for what waits; neither stands in an arm. */
 static void find_needs(building *b)
 {
     const uint32_t n = b->order->n_threads;
@@ -120,9 +120,7 @@ static void find_needs(building *b)
     for (uint32_t e = 0; e < b->trace->n_events; e++) {
         uint32_t t = b->trace->thread[e], *mine = now + (size_t)t * n;
         bool target = is_hard_target(b, e, &sources, &count);
-        bool certain = ft_trace_path(b->trace, e) == 0 ||
-                       ft_interval_fault_is(FT_INTERVAL_FAULT_EARLY_NEED);
-        for (uint32_t i = 0; target && certain && i < count; i++) {
+        for (uint32_t i = 0; target && i < count; i++) {
             uint64_t first;
             if (ft_map_get(&b->needs, sources[i], &first))
                 take_greater(mine, b->vectors.data + first, n);
@@ -143,7 +141,6 @@ static bool is_open(const building *b, const access *x, const access *y)
     if (b->trace->thread[x->event] == b->trace->thread[y->event]) return false;
     if (!x->changes && !y->changes) return false;
     if (ft_interval_fault_is(FT_INTERVAL_FAULT_BLIND) && x->changes != y->changes) return false;
-    if (b->trace->n_paths > 0) return true; /* the hard order has conditions then */
     return !ft_order_before(b->order, x->event, y->event) &&
            !ft_order_before(b->order, y->event, x->event);
 }
@@ -234,11 +231,22 @@ static void list_accesses(building *b)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
+/* Its thread may end there, with all that came before it done. */
+static bool may_stop(const building *b, uint32_t e)
+{
+    const ft_trace *t = b->trace;
+    if (ft_interval_fault_is(FT_INTERVAL_FAULT_STOP_INSIDE)) return false;
+    if (t->kind[e] == FT_EVENT_IF)
+        return ft_problem_may_be_undefined(t->terms, ft_trace_action(t, e)->guard);
+    return t->kind[e] == FT_EVENT_READ || t->kind[e] == FT_EVENT_RMW ||
+           ft_event_conditional(t, e) || ft_problem_never(b->s->problem, e);
+}
+
 static bool starts(const building *b, uint32_t thread, uint32_t place)
 {
     const uint32_t *sources;
     uint32_t n, e = event_at(b->order, thread, place);
-    if (place == 0 || b->options->whole || b->contended[e]) return true;
+    if (place == 0 || b->options->whole || b->contended[e] || may_stop(b, e)) return true;
     return is_hard_target(b, e, &sources, &n) || b->source[event_at(b->order, thread, place - 1)];
 }
 

@@ -4,7 +4,9 @@
  * matter to other threads: locals, and accesses that the hard order or a single thread keeps apart.
  * Two events contend where they access one object, at least one of them changes it, and the hard
  * order leaves them open. Objects are shared variables, locks and everything else that threads
- * synchronise with. Unsliced, every event is a step of its own.
+ * synchronise with. An event at which its thread may end for good (a condition, a read whose value is
+ * given) begins a step, because what the thread did before stays done. Unsliced, every event is a
+ * step of its own.
  *
  * A control state of a thread is the number of its steps that are done: 0 .. n. An event that other
  * threads wait for (a fork, the end of a joined thread, an edge-out, a barrier's arrival) is the
@@ -13,7 +15,7 @@
  *
  * Branches: the arms stand in line, one behind the other, and an event of an arm that is not taken
  * does nothing. What holds only if an arm is taken holds nowhere here: a lock that is acquired in an
- * arm excludes nobody, and an event in an arm waits for nobody.
+ * arm excludes nobody. (Events that wait for other threads stand in no arm.)
  *
  * Threads that only fork, join and the like are left out. */
 #ifndef FT_INTERVALS_STEPS_H
