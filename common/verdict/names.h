@@ -48,6 +48,7 @@
     X(CAUSALITY, "causality", "the order that it needs closes a cycle of causality")               \
     X(STANDSTILL, "standstill", "wherever all other threads wait, the thread can go on")           \
     X(EXCLUSION, "exclusion", "semaphore counts, or values read under a lock, exclude it")         \
+    X(INTERVAL, "interval", "the ranges of the values that the condition reads make it true")      \
     X(UNSAT, "unsat", "no feasible prefix reaches it (solver)")                                    \
     X(MIXED, "mixed", "every event pair of the group was refuted, by several passes")              \
     X(REORDERED, "reordered", "a prefix in observed order reaches it")                             \

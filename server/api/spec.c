@@ -341,6 +341,17 @@ static ft_status check_properties(checker *c, const json_t *value)
     return each(c, value, "properties", FT_SPEC_PROPERTIES, check_property);
 }
 
+/* A worker knows their names. */
+static ft_status check_pass(checker *c, const json_t *value)
+{
+    return check_text(c, value, "a pass", FT_SPEC_TEXT);
+}
+
+static ft_status check_without(checker *c, const json_t *value)
+{
+    return each(c, value, "without", FT_SPEC_PASSES, check_pass);
+}
+
 /* ---- The job --------------------------------------------------------------------------------- */
 
 static const member JOB[] = {{"trace", true, check_trace},
@@ -351,6 +362,7 @@ static const member JOB[] = {{"trace", true, check_trace},
                              {"ignore_locations", false, check_ignored},
                              {"encoding", false, check_encoding},
                              {"solver", false, check_solver},
+                             {"without", false, check_without},
                              {"wakeups", false, check_wakeups},
                              {"context_bound", false, check_bound},
                              {"budget", false, check_budget},

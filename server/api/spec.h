@@ -9,6 +9,7 @@
 
 #define FT_SPEC_PROPERTIES    1000  /* of one job */
 #define FT_SPEC_LOCATIONS     10000 /* ignored ones */
+#define FT_SPEC_PASSES        32    /* left out */
 #define FT_SPEC_CONTEXT_BOUND 100
 #define FT_SPEC_PRIORITY      100   /* and as far below 0 */
 #define FT_SPEC_TEXT          4096  /* bytes of a name or location */

@@ -24,7 +24,8 @@ typedef struct operator_case {
 
 static inline uint64_t operator_bits(operator_case *c)
 {
-    uint64_t high = ft_random_below(&c->random, UINT32_MAX), low = ft_random_below(&c->random, UINT32_MAX);
+    uint64_t high = ft_random_below(&c->random, UINT32_MAX),
+             low = ft_random_below(&c->random, UINT32_MAX);
     return high << 32 | low;
 }
 
@@ -52,9 +53,9 @@ static inline void operator_range(operator_case *c, int i)
 {
     c->ranges[i] = ft_range_empty();
     for (uint32_t k = 1 + ft_random_below(&c->random, 3); k > 0; k--)
-        c->ranges[i] = ft_range_join(
-            c->sorts[i], c->ranges[i],
-            ft_range_single((ft_value){c->sorts[i], operator_value(c, c->sorts[i])}));
+        c->ranges[i] =
+            ft_range_join(c->sorts[i], c->ranges[i],
+                          ft_range_single((ft_value){c->sorts[i], operator_value(c, c->sorts[i])}));
     if (ft_random_percent(&c->random, 10)) c->ranges[i] = ft_range_any(c->sorts[i]);
 }
 
@@ -63,13 +64,13 @@ static inline void operator_sample(operator_case *c, int i)
 {
     ft_range r = c->ranges[i];
     bool bits = c->sorts[i].kind == FT_SORT_BITVEC;
-    uint64_t mask = bits && c->sorts[i].width < 64 ? ((uint64_t)1 << c->sorts[i].width) - 1 : UINT64_MAX;
+    uint64_t mask =
+        bits && c->sorts[i].width < 64 ? ((uint64_t)1 << c->sorts[i].width) - 1 : UINT64_MAX;
     for (int k = 0; k < 40; k++) {
         uint64_t near = (uint64_t)ft_random_below(&c->random, 4);
-        const uint64_t tries[] = {(uint64_t)r.low + near, (uint64_t)r.high - near,
-                                  bits ? r.ulow + near : (uint64_t)r.low,
-                                  bits ? r.uhigh - near : (uint64_t)r.high,
-                                  operator_value(c, c->sorts[i])};
+        const uint64_t tries[] = {
+            (uint64_t)r.low + near, (uint64_t)r.high - near, bits ? r.ulow + near : (uint64_t)r.low,
+            bits ? r.uhigh - near : (uint64_t)r.high, operator_value(c, c->sorts[i])};
         c->values[i] = tries[ft_random_below(&c->random, 5)] & mask;
         if (ft_range_holds(c->sorts[i], r, c->values[i])) return;
     }
@@ -118,7 +119,8 @@ static inline bool operator_term(operator_case *c, uint32_t n, ft_term *term)
         c->sorts[i] = operator_sort(c, c->op, (int)i);
         children[i] = ft_term_symbol(c->pool, i, c->sorts[i]);
     }
-    if (n == 2 && c->op != FT_OP_CONCAT && ft_random_percent(&c->random, 5)) children[1] = children[0];
+    if (n == 2 && c->op != FT_OP_CONCAT && ft_random_percent(&c->random, 5))
+        children[1] = children[0];
     if (c->op == FT_OP_EXTRACT) {
         index[1] = ft_random_below(&c->random, c->sorts[0].width);
         index[0] = index[1] + ft_random_below(&c->random, c->sorts[0].width - index[1]);

@@ -1,5 +1,5 @@
-/* Small random programs that switch much: two to four threads of reads, writes and updates of two or
- * three variables, nested sections of up to two mutexes that may deadlock, and now and then a
+/* Small random programs that switch much: two to four threads of reads, writes and updates of two
+ * or three variables, nested sections of up to two mutexes that may deadlock, and now and then a
  * semaphore, an edge, a read-write lock or an if. In the language of tiny_trace.h. */
 #ifndef INTERVAL_PROGRAMS_H
 #define INTERVAL_PROGRAMS_H
@@ -56,7 +56,8 @@ static inline void program_line(program_writer *w, const char *format, ...)
 
 static inline void program_access(program_writer *w)
 {
-    char term[48], local = (char)('p' + program_below(w, 2)), variable = (char)('x' + program_below(w, 3));
+    char term[48], local = (char)('p' + program_below(w, 2)),
+                   variable = (char)('x' + program_below(w, 3));
     uint32_t pick = program_below(w, 12);
     if (pick < 5)
         program_line(w, "%c := %c", local, variable);
@@ -100,8 +101,8 @@ static inline void program_sync(program_writer *w)
         return;
     default:
         if (++w->n_ifs > 4) return;
-        program_line(w, "if (%s %c %u)", program_below(w, 2) ? "<" : ">", (char)('p' + program_below(w, 2)),
-                     program_below(w, 3));
+        program_line(w, "if (%s %c %u)", program_below(w, 2) ? "<" : ">",
+                     (char)('p' + program_below(w, 2)), program_below(w, 3));
         program_access(w);
         bool section = w->n_held == 0 && w->shape.locks && program_below(w, 2);
         if (section) program_line(w, "acq l");
@@ -117,8 +118,8 @@ static inline void program_sync(program_writer *w)
 static inline void program_arm(program_writer *w)
 {
     if (++w->n_ifs > 6) return;
-    program_line(w, "if (%s %c %u)", program_below(w, 2) ? "<" : ">", (char)('p' + program_below(w, 2)),
-                 program_below(w, 2));
+    program_line(w, "if (%s %c %u)", program_below(w, 2) ? "<" : ">",
+                 (char)('p' + program_below(w, 2)), program_below(w, 2));
     if (w->n_held == 0) {
         program_line(w, "acq l");
         program_access(w);
@@ -204,8 +205,8 @@ static inline void program_open(program_subject *s, ft_trace *trace)
     s->trace = trace;
     s->order = ft_order_new(trace);
     s->run = ft_run_new(trace);
-    s->problem = (ft_problem){
-        .trace = trace, .order = s->order, .run = s->run, .model = FT_MODEL_CTP};
+    s->problem =
+        (ft_problem){.trace = trace, .order = s->order, .run = s->run, .model = FT_MODEL_CTP};
 }
 
 static inline void program_close(program_subject *s)
@@ -226,8 +227,8 @@ static inline bool program_compare_ranges(uint64_t seed, program_counts *counts,
     program_open(&s, program_trace(seed, &shape));
     ft_machine_init(machine, s.trace, FT_MODEL_CTP, FT_WAKEUPS_SPURIOUS);
     interval_count(machine, &counts->ranges);
-    bool fine = interval_compare_ways(machine, &s.problem, &random, NULL, 0, &counts->ranges, why,
-                                      size);
+    bool fine =
+        interval_compare_ways(machine, &s.problem, &random, NULL, 0, &counts->ranges, why, size);
     free(machine);
     program_close(&s);
     return fine;

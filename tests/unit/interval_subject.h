@@ -44,11 +44,8 @@ static inline bool interval_analyse(const ft_machine *machine, const ft_problem 
     ft_transactions *t = ft_transactions_new(steps, &pairs);
     ft_graph *g = t ? ft_graph_new(t) : NULL;
     ft_ranges *r = g ? ft_ranges_new(g, probes, n_probes, &walk) : NULL;
-    interval_check check = {.machine = machine,
-                            .steps = steps,
-                            .ranges = r,
-                            .probes = probes,
-                            .n_probes = n_probes};
+    interval_check check = {
+        .machine = machine, .steps = steps, .ranges = r, .probes = probes, .n_probes = n_probes};
     const ft_monitor none = FT_NO_MONITOR;
     if (r) ft_explore(machine, &none, false, interval_visit, &check);
     counts->analyses += r != NULL;
@@ -131,8 +128,8 @@ static inline bool interval_compare_seed(uint64_t seed, interval_counts *counts,
     uint32_t n_probes = interval_probes(trace, seed, &random, probes);
     ft_machine_init(machine, trace, FT_MODEL_CTP, FT_WAKEUPS_SPURIOUS);
     interval_count(machine, counts);
-    bool fine = interval_compare_ways(machine, &problem, &random, probes, n_probes, counts, why,
-                                      size);
+    bool fine =
+        interval_compare_ways(machine, &problem, &random, probes, n_probes, counts, why, size);
     free(machine);
     ft_run_free(run);
     ft_order_free(order);

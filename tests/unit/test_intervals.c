@@ -6,7 +6,7 @@
 #include "interval_operators.h"
 #include "interval_programs.h"
 
-enum { DEFAULT_SEEDS = 1500, DEFAULT_PROGRAMS = 3000, DEFAULT_OPERATORS = 4000 };
+enum { DEFAULT_SEEDS = 1500, DEFAULT_PROGRAMS = 900, DEFAULT_OPERATORS = 4000 };
 
 static void test_ranges(void **state)
 {

@@ -6,7 +6,7 @@
 
 #include "reduce/intervals/faults.h"
 
-enum { MOST_SEEDS = 3000 };
+enum { MOST_SEEDS = 2000 };
 
 static const char *const NAMES[FT_INTERVAL_FAULTS] = {
 #define FT_ROW(symbol, doc) #symbol,

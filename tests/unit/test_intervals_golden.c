@@ -41,8 +41,7 @@ static subject open_subject(const json_t *expected, ft_trace *trace)
     subject s = {.expected = expected, .trace = trace};
     s.order = ft_order_new(trace);
     s.run = ft_run_new(trace);
-    s.problem = (ft_problem){
-        .trace = trace, .order = s.order, .run = s.run, .model = FT_MODEL_CTP};
+    s.problem = (ft_problem){.trace = trace, .order = s.order, .run = s.run, .model = FT_MODEL_CTP};
     return s.steps = ft_stepping_new(&s.problem, &options), s;
 }
 
@@ -221,7 +220,8 @@ static void check_nodes(const subject *s, const ft_ranges *r, const json_t *want
         const char *variable;
         json_t *bounds;
         ft_graph_print_node(r->graph, v, &name);
-        json_object_foreach(json_object_get((json_t *)wanted, ft_strbuf_text(&name)), variable, bounds)
+        json_object_foreach(json_object_get((json_t *)wanted, ft_strbuf_text(&name)), variable,
+                            bounds)
         {
             uint32_t number = ft_intern_find(&s->trace->shared, variable, strlen(variable));
             ft_range got = r->at_node[v * r->n_slots + r->shared_slot[number]];
@@ -262,8 +262,7 @@ static void check_graph(const subject *s, ft_mat_kind kind)
         if (way == FT_PROPAGATE_CARRIED) {
             check_metric(s, r,
                          json_object_get(json_object_get(s->expected, "metric"), KINDS[kind]));
-            if (kind == FT_MAT_FEASIBLE)
-                check_nodes(s, r, json_object_get(s->expected, "nodes"));
+            if (kind == FT_MAT_FEASIBLE) check_nodes(s, r, json_object_get(s->expected, "nodes"));
         }
         ft_ranges_free(r);
     }

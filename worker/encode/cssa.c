@@ -6,6 +6,7 @@
 #include "base/contract.h"
 
 #include "problem/faults.h"
+#include "reduce/intervals/intervals.h"
 #include "values/domain.h"
 
 struct ft_cssa {
@@ -319,13 +320,32 @@ ft_expr ft_cssa_false_with(ft_cssa *c, uint32_t e, ft_term term, const ft_reads 
     return ft_session_and(c->session, both, 2);
 }
 
+static void limit(ft_cssa *c, ft_expr read, ft_sort sort, ft_range range)
+{
+    ft_range any = ft_range_any(sort);
+    if (sort.kind == FT_SORT_BOOL) return;
+    if (range.low > any.low)
+        ft_session_limit(c->session, read, ft_range_bound(sort, range.low), true, true);
+    if (range.high < any.high)
+        ft_session_limit(c->session, read, ft_range_bound(sort, range.high), false, true);
+    if (range.ulow > any.ulow)
+        ft_session_limit(c->session, read, (ft_value){sort, range.ulow}, true, false);
+    if (range.uhigh < any.uhigh)
+        ft_session_limit(c->session, read, (ft_value){sort, range.uhigh}, false, false);
+}
+
 /* A fresh unknown, limited to the values that the read can have. */
 static ft_expr unknown_read(ft_cssa *c, uint32_t e, uint32_t i, ft_sort sort)
 {
     const ft_domains *domains = c->problem->domains;
     const ft_domain *domain = domains ? ft_domains_read(domains, e, i) : NULL;
-    if (!domain || domain->any || domain->count == 0) return ft_session_constant(c->session, sort);
-    return ft_session_choice(c->session, sort, domain->bits, domain->count);
+    bool is_open = !domain || domain->any || domain->count == 0;
+    ft_expr read = is_open ? ft_session_constant(c->session, sort)
+                           : ft_session_choice(c->session, sort, domain->bits, domain->count);
+    const ft_intervals *bounds = c->problem->bounds;
+    ft_range range;
+    if (bounds && ft_intervals_access(bounds, e, i, &range)) limit(c, read, sort, range);
+    return read;
 }
 
 /* ---- construction ------------------------------------------------------------------------------

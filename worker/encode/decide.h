@@ -3,7 +3,7 @@
  * confirm. Two implementations: the default partial-order encoding, and the literal encoding of
  * Wang et al. §4, which tests compare it with.
  *
- * Imports: causality, problem, solve, solve/cdcl, values, common/base. */
+ * Imports: causality, problem, reduce/intervals, solve, solve/cdcl, values, common/base. */
 #ifndef FT_ENCODE_DECIDE_H
 #define FT_ENCODE_DECIDE_H
 

@@ -5,6 +5,7 @@
 
 #include "base/contract.h"
 #include "problem/faults.h"
+#include "reduce/intervals/intervals.h"
 #include "values/chain.h"
 
 bool ft_partial_in(const ft_decider *d, uint32_t e)
@@ -307,12 +308,12 @@ static void find_sources(ft_decider *d, ft_read *read, uint32_t *last)
     last_writes(d, e, v, last);
     bool initial = !ft_fault_is(FT_FAULT_LOST_INITIAL);
     if (initial && !overwritten(d, FT_NO_EVENT, last) &&
-        ft_problem_allows(d->problem, e, read->access, FT_NO_EVENT))
+        ft_intervals_may_read(d->problem, e, read->access, FT_NO_EVENT))
         ft_vec_push(&d->sources, (ft_source){FT_NO_EVENT, 0});
     for (uint32_t i = d->writer_first[v]; i < d->writer_first[v + 1]; i++) {
         uint32_t w = d->writers[i];
         if (w == e || ft_order_before(order, e, w) || overwritten(d, w, last)) continue;
-        if (ft_problem_allows(d->problem, e, read->access, w))
+        if (ft_intervals_may_read(d->problem, e, read->access, w))
             ft_vec_push(&d->sources, (ft_source){w, 0});
     }
     read->count = (uint32_t)d->sources.len - read->first;

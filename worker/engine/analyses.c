@@ -57,6 +57,12 @@ static void *open_domains(ft_analyses *a)
     return domains;
 }
 
+static void *open_intervals(ft_analyses *a)
+{
+    const ft_intervals_options limits = ft_intervals_limits();
+    return ft_intervals_new(a->problem, &limits);
+}
+
 static void *open_windows(ft_analyses *a)
 {
     return ft_windows_new(a->problem);
@@ -107,6 +113,12 @@ static void release_causality(ft_analyses *a, void *state)
 {
     if (a->problem->causality == state) a->problem->causality = NULL;
     ft_causality_free(state);
+}
+
+static void release_intervals(ft_analyses *a, void *state)
+{
+    if (a->problem->intervals == state) a->problem->intervals = NULL;
+    ft_intervals_free(state);
 }
 
 static void release_domains(ft_analyses *a, void *state)

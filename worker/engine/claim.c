@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/internal.h"
+#include "engine/narrow.h"
 #include "problem/faults.h"
 
 enum { DELAY_STEPS = 300000 };
@@ -111,6 +112,54 @@ static ft_answer use_values(solving *t, const ft_pass *row)
     return FT_ANSWER_UNKNOWN;
 }
 
+/* ---- what the intervals narrow. Counted: what was looked at, and what was narrowed ---- */
+
+static void tally(ft_engine *engine, ft_pass_id pass, uint64_t asked, uint64_t narrowed,
+                  double start)
+{
+    ft_pass_tally *tally = &engine->tallies[pass];
+    tally->asked += asked;
+    tally->decided += narrowed;
+    tally->ms += ft_now_ms() - start;
+}
+
+static bool may_use_ranges(const solving *t)
+{
+    return !t->engine->spec.literal && !t->engine->problem.intervals;
+}
+
+static bool may_use_range_values(const solving *t)
+{
+    return may_use_values(t) && !t->engine->narrowed;
+}
+
+static ft_answer use_range_values(solving *t, const ft_pass *row)
+{
+    (void)row;
+    double start = ft_now_ms();
+    const ft_intervals *intervals = ft_analyses_intervals(t->engine->analyses);
+    ft_domains *domains = ft_analyses_domains(t->engine->analyses);
+    uint64_t looked = 0, narrowed = 0;
+    if (intervals && domains) narrowed = ft_narrow_domains(intervals, domains, &looked);
+    t->engine->narrowed = true;
+    tally(t->engine, FT_PASS_INTERVAL_VALUES, looked, narrowed, start);
+    return FT_ANSWER_UNKNOWN;
+}
+
+/* Before the encoding asks for them one by one. */
+static ft_answer use_range_sources(solving *t, const ft_pass *row)
+{
+    (void)row;
+    double start = ft_now_ms();
+    const ft_intervals *intervals = ft_analyses_intervals(t->engine->analyses);
+    uint64_t looked = 0, dropped = 0;
+    t->engine->problem.intervals = intervals;
+    if (intervals)
+        dropped = ft_narrow_sources(intervals, ft_analyses_writes(t->engine->analyses), &looked);
+    tally(t->engine, FT_PASS_INTERVAL_SOURCES, looked, dropped, start);
+    return FT_ANSWER_UNKNOWN;
+}
+
 static bool may_use_order(const solving *t)
 {
     return !t->engine->spec.literal && t->engine->spec.solver != FT_SOLVER_Z3;
@@ -150,6 +199,23 @@ static bool may_use_z3(const solving *t)
     return only || is_beyond(t);
 }
 
+static bool may_use_bounds(const solving *t)
+{
+    return may_use_z3(t) && !t->engine->problem.bounds;
+}
+
+static ft_answer use_bounds(solving *t, const ft_pass *row)
+{
+    (void)row;
+    double start = ft_now_ms();
+    const ft_intervals *intervals = ft_analyses_intervals(t->engine->analyses);
+    uint64_t looked = 0, bounded = 0;
+    t->engine->problem.bounds = intervals;
+    if (intervals) bounded = ft_narrow_reads(intervals, &looked);
+    tally(t->engine, FT_PASS_INTERVAL_BOUNDS, looked, bounded, start);
+    return FT_ANSWER_UNKNOWN;
+}
+
 static ft_answer use_z3(solving *t, const ft_pass *row)
 {
     return decide_by(t->engine, FT_SOLVER_Z3, row->share, t->question, t->witness, t->stats);
@@ -173,8 +239,11 @@ static const struct {
 } SOLVES[FT_PASSES] = {
     [FT_PASS_WINDOWS] = {may_use_windows, use_windows},
     [FT_PASS_VALUES] = {may_use_values, use_values},
+    [FT_PASS_INTERVAL_VALUES] = {may_use_range_values, use_range_values},
+    [FT_PASS_INTERVAL_SOURCES] = {may_use_ranges, use_range_sources},
     [FT_PASS_ORDER] = {may_use_order, use_order},
     [FT_PASS_DELAY] = {may_use_delay, use_delay},
+    [FT_PASS_INTERVAL_BOUNDS] = {may_use_bounds, use_bounds},
     [FT_PASS_Z3] = {may_use_z3, use_z3},
     [FT_PASS_LITERAL] = {may_use_literal, use_literal},
 };
@@ -186,6 +255,12 @@ static bool serves(const solving *t, ft_pass_id pass)
            SOLVES[pass].may(t);
 }
 
+static bool counts_itself(ft_pass_id pass)
+{
+    return pass == FT_PASS_INTERVAL_VALUES || pass == FT_PASS_INTERVAL_SOURCES ||
+           pass == FT_PASS_INTERVAL_BOUNDS;
+}
+
 static ft_answer decide(ft_engine *engine, const ft_question *question, ft_witness *witness,
                         ft_decide_stats *stats)
 {
@@ -195,9 +270,11 @@ static ft_answer decide(ft_engine *engine, const ft_question *question, ft_witne
     for (int p = 0; p < FT_PASSES && answer == FT_ANSWER_UNKNOWN && !t.last; p++) {
         const ft_pass *row = ft_pass_get((ft_pass_id)p);
         if (row->stage != FT_STAGE_SOLVE || !serves(&t, (ft_pass_id)p)) continue;
+        if (ft_engine_goes_without(engine, (ft_pass_id)p)) continue;
         double start = ft_now_ms();
         answer = SOLVES[p].use(&t, row);
-        ft_engine_tally(engine, (ft_pass_id)p, answer != FT_ANSWER_UNKNOWN, start);
+        if (!counts_itself((ft_pass_id)p))
+            ft_engine_tally(engine, (ft_pass_id)p, answer != FT_ANSWER_UNKNOWN, start);
     }
     return answer;
 }

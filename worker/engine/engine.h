@@ -3,8 +3,9 @@
  * A plan is deterministic: any worker that plans the same job over the same trace numbers the same
  * subproblems the same way, so a subproblem travels as its number and key.
  *
- * Imports: candidate, causality, encode, order, problem, proofs, proofs/stuck, reduce, solve,
- * values, witness, common/base, common/report, common/trace, common/verdict. */
+ * Imports: candidate, causality, encode, order, problem, proofs, proofs/stuck, reduce,
+ * reduce/intervals, solve, values, witness, common/base, common/report, common/trace,
+ * common/verdict. */
 #ifndef FT_ENGINE_H
 #define FT_ENGINE_H
 

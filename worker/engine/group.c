@@ -21,6 +21,7 @@ typedef struct group_pass {
     ft_decide_stats stats;
     uint64_t refuted[FT_REASONS];
     ft_causality_edges cycle; /* of the first claim refuted by causality, if it has one */
+    ft_strbuf ranges;         /* likewise by intervals */
     uint64_t visited;         /* claims of this walk over the group */
     FT_VEC(uint64_t) pending; /* claims, by their place in the walk, that are left to the solver */
     size_t decided;           /* of pending */
@@ -169,6 +170,8 @@ static bool is_settled_by(group_pass *pass, ft_pass_id id, const ft_claim *claim
                        : ft_pass_refutes_claim(id, pass->engine->analyses, claim,
                                                has_cycle(pass) ? NULL : &pass->cycle);
     count(tally, settled, start);
+    if (settled && id == FT_PASS_INTERVAL && !pass->ranges.len)
+        ft_pass_explain_interval(pass->engine->analyses, claim, &pass->ranges);
     if (settled && row->effect == FT_EFFECT_REFUTES) pass->refuted[row->reason]++;
     return settled;
 }
@@ -180,7 +183,8 @@ static bool is_settled(group_pass *pass, ft_pass_stage stage, uint64_t place, co
     int p = 0;
     while (rows[p].stage < stage) p++; /* the table is in the order of stages */
     for (; p < FT_PASSES && rows[p].stage == stage; p++)
-        if (place >= rows[p].from && ft_pass_serves((ft_pass_id)p, pass->engine->analyses, claim) &&
+        if (!ft_engine_goes_without(pass->engine, (ft_pass_id)p) && place >= rows[p].from &&
+            ft_pass_serves((ft_pass_id)p, pass->engine->analyses, claim) &&
             is_settled_by(pass, (ft_pass_id)p, claim))
             return true;
     return false;
@@ -406,6 +410,7 @@ static void release(group_pass *pass)
     ft_reading_release(&pass->reading);
     ft_vec_release(&pass->pending);
     ft_vec_release(&pass->cycle);
+    ft_strbuf_release(&pass->ranges);
 }
 
 static json_t *record_of(group_pass *pass)
@@ -429,6 +434,8 @@ static json_t *record_of(group_pass *pass)
     decision.reason =
         pass->undecided ? pass->trouble.reason : ft_record_reason(pass->refuted, FT_REASON_UNSAT);
     if (pass->undecided && pass->trouble.text[0]) decision.text = pass->trouble.text;
+    if (decision.reason == FT_REASON_INTERVAL && pass->ranges.len)
+        decision.text = ft_strbuf_text(&pass->ranges);
     return ft_record_new(&pass->engine->context, pass->group, &decision);
 }
 

@@ -22,6 +22,7 @@ struct ft_engine {
     ft_record_context context;
     ft_analyses *analyses;            /* for problem.model */
     ft_pass_tally tallies[FT_PASSES]; /* of the group at hand */
+    bool narrowed;                    /* the sets of values have been cut to the ranges */
     ft_candidates *candidates;        /* NULL until planned */
     FT_VEC(uint32_t) subproblems;     /* group ids */
     ft_engine *wider;           /* wider.c; NULL until needed, and where nothing is asked of it */
@@ -38,6 +39,12 @@ void ft_engine_release_model(ft_engine *engine);
 
 /* Counts a question that the pass was asked at `start` (ft_now_ms). */
 void ft_engine_tally(ft_engine *engine, ft_pass_id pass, bool decided, double start);
+
+/* The job leaves the pass out. */
+static inline bool ft_engine_goes_without(const ft_engine *engine, ft_pass_id pass)
+{
+    return engine->spec.without >> pass & 1;
+}
 
 /* What became of one claim. */
 typedef struct ft_judgement {

@@ -75,6 +75,30 @@ static bool domain(ft_analyses *a, const ft_claim *claim, ft_causality_edges *cy
     return domains && ft_domains_prove(domains, claim);
 }
 
+/* On a trace that is too large, over the claim's own cone. */
+static bool interval(ft_analyses *a, const ft_claim *claim, ft_causality_edges *cycle)
+{
+    (void)cycle;
+    ft_intervals_options limits = ft_intervals_limits();
+    ft_problem *p = ft_analyses_problem(a);
+    const ft_intervals *intervals = ft_analyses_intervals(a);
+    if (intervals) return ft_intervals_prove(intervals, claim, &limits, NULL);
+    if (p->trace->n_events > FT_INTERVALS_EVENTS) return false;
+    limits.cone = ft_analyses_cone(a);
+    if (ft_cone_compute(p, claim, ft_analyses_cone(a)) > limits.most_steps) return false;
+    return ft_intervals_prove_alone(p, claim, &limits, NULL);
+}
+
+void ft_pass_explain_interval(ft_analyses *a, const ft_claim *claim, ft_strbuf *out)
+{
+    ft_intervals_options limits = ft_intervals_limits();
+    const ft_intervals *intervals = ft_analyses_intervals(a);
+    limits.cone = intervals ? NULL : ft_analyses_cone(a);
+    bool proved = intervals ? ft_intervals_prove(intervals, claim, &limits, out)
+                            : ft_intervals_prove_alone(ft_analyses_problem(a), claim, &limits, out);
+    (void)proved; /* it was, a moment ago */
+}
+
 static bool (*const REFUTES[FT_PASSES])(ft_analyses *a, const ft_claim *claim,
                                         ft_causality_edges *cycle) = {
     [FT_PASS_STUCK] = stuck,         [FT_PASS_EXCLUSION_FIRST] = exclusion_first,
@@ -82,6 +106,7 @@ static bool (*const REFUTES[FT_PASSES])(ft_analyses *a, const ft_claim *claim,
     [FT_PASS_CLOSURE] = closure,     [FT_PASS_SWAP] = swap,
     [FT_PASS_EXCLUSION] = exclusion, [FT_PASS_APART] = apart,
     [FT_PASS_CHAIN] = chain,         [FT_PASS_DOMAIN] = domain,
+    [FT_PASS_INTERVAL] = interval,
 };
 
 /* ---- the rows -------------------------------------------------------------------------------- */
@@ -108,6 +133,13 @@ const ft_pass *ft_pass_get(ft_pass_id pass)
 {
     FT_REQUIRE(pass < FT_PASSES);
     return &PASSES[pass];
+}
+
+bool ft_pass_is_optional(ft_pass_id pass)
+{
+    const ft_pass *row = ft_pass_get(pass);
+    bool judges = row->stage == FT_STAGE_JUDGE && row->effect == FT_EFFECT_REFUTES;
+    return judges || (row->stage == FT_STAGE_SOLVE && row->effect == FT_EFFECT_NARROWS);
 }
 
 static bool any(const ft_analyses *a)

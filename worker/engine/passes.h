@@ -18,7 +18,7 @@
  * the time left to the claim that one question of the pass may take, where it can ask again: a
  * window before the next larger one, the shared encoding before one of the claim's own cone.
  *
- * To add a pass (intervals, say): add a row where its cost belongs and a function of its effect in
+ * To add a pass: add a row where its cost belongs and a function of its effect in
  * passes.c (a claim's) or claim.c (SOLVE); what it has to know of the trace and keep is a row of
  * analyses.h. tests/unit/test_passes.c then compares it with the oracle, tests/unit/test_faults.c
  * requires that this comparison notices if it answers wrongly, and docs/passes.sh writes it into
@@ -84,14 +84,24 @@ typedef enum ft_traces {
       "witness/schedule.c", "the least schedule of a race or triplet in a plain trace")            \
     X(PREFIX, "prefix", JUDGE, ACCEPTS, FT_REASON_REORDERED, ALL, ALL, ANY, 0, 100,                \
       "witness/prefix.c", "the least prefix in observed order; where `schedule` serves no claim")  \
+    X(INTERVAL, "interval", JUDGE, REFUTES, FT_REASON_INTERVAL, TERM, CTP, ANY, 0, 100,            \
+      "reduce/intervals/intervals.c",                                                              \
+      "bounds of values, by mutual exclusion and program order, satisfy the condition")            \
     X(WINDOWS, "windows", SOLVE, DECIDES, FT_REASONS, ALL, ALL, LONG, 0, 50, "reduce/window.c",    \
       "the end of the run, from a cut that moves back")                                            \
     X(VALUES, "values", SOLVE, NARROWS, FT_REASONS, ALL, ALL, ANY, 0, 100, "values/domain.c",      \
       "the finite set of values that a read can have; not for `--solver z3`")                      \
+    X(INTERVAL_VALUES, "interval-values", SOLVE, NARROWS, FT_REASONS, TERM, CTP, ANY, 0, 100,      \
+      "values/domain.c", "sets that are any, or too large, cut to the ranges of their reads")      \
+    X(INTERVAL_SOURCES, "interval-sources", SOLVE, NARROWS, FT_REASONS, TERM, CTP, ANY, 0, 100,    \
+      "reduce/intervals/intervals.c",                                                              \
+      "writes whose range does not meet the read's are no sources")                                \
     X(ORDER, "order", SOLVE, DECIDES, FT_REASONS, ALL, ALL, ANY, 0, 25, "solve/cdcl/cdcl.c",       \
       "the default encoding, by the project's own solver")                                         \
     X(DELAY, "delay", SOLVE, ACCEPTS, FT_REASON_DELAYED, ALL, ALL, ANY, 0, 100, "witness/delay.c", \
       "the run with one thread delayed, where values are too many for the own solver")             \
+    X(INTERVAL_BOUNDS, "interval-bounds", SOLVE, NARROWS, FT_REASONS, TERM, CTP, ANY, 0, 100,      \
+      "encode/cssa.c", "bounds of reads as constraints for Z3")                                    \
     X(Z3, "z3", SOLVE, DECIDES, FT_REASONS, ALL, ALL, ANY, 0, 25, "solve/session_z3.c",            \
       "the default encoding, by Z3")                                                               \
     X(LITERAL, "literal", SOLVE, DECIDES, FT_REASONS, ALL, ALL, SMALL, 0, 100, "encode/literal.c", \
@@ -140,6 +150,10 @@ typedef struct ft_pass_tally {
 
 const ft_pass *ft_pass_get(ft_pass_id pass);
 
+/* A job may leave it out (its member "without"): passes that refute or narrow, but for those that
+ * other passes rely on. */
+bool ft_pass_is_optional(ft_pass_id pass);
+
 #ifdef FT_FAULTS
 /* A planted fault: this pass refutes every claim that it serves. */
 #define FT_NO_PASS (-1)
@@ -153,5 +167,7 @@ bool ft_pass_serves(ft_pass_id pass, const ft_analyses *analyses, const ft_claim
  * CAUSALITY alone. */
 bool ft_pass_refutes_claim(ft_pass_id pass, ft_analyses *analyses, const ft_claim *claim,
                            ft_causality_edges *cycle);
+/* Adds the ranges by which INTERVAL has just refuted the claim: "x in [0,5], a in [1,2]". */
+void ft_pass_explain_interval(ft_analyses *analyses, const ft_claim *claim, ft_strbuf *out);
 
 #endif

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/passes.h"
+
 static const char *const PROPERTY_NAMES[] = {
 #define FT_ROW(symbol, name, doc) name,
     FT_PROPERTY_TABLE(FT_ROW)
@@ -316,6 +318,26 @@ static ft_status read_solver(parser *p, const json_t *value)
                         name ? name : "?");
 }
 
+static ft_status read_without(parser *p, const json_t *list)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach((json_t *)list, i, item)
+    {
+        const char *name = json_string_value(item);
+        int pass = 0;
+        while (pass < FT_PASSES && strcmp(name ? name : "", ft_pass_get((ft_pass_id)pass)->name))
+            pass++;
+        if (pass == FT_PASSES || !ft_pass_is_optional((ft_pass_id)pass))
+            return ft_error_set(p->err, FT_USAGE,
+                                "/without: `%s' is not a pass that can be left out; see "
+                                "docs/engine.md",
+                                name ? name : "?");
+        p->spec->without |= (uint64_t)1 << pass;
+    }
+    return FT_OK;
+}
+
 static ft_status read_budget(parser *p, const json_t *budget)
 {
     const json_t *ms = json_object_get(budget, "subproblem_ms");
@@ -342,6 +364,7 @@ ft_status ft_spec_parse(const json_t *json, ft_trace *trace, ft_spec *spec, ft_e
     if (status == FT_OK) status = read_bound(&p, json_object_get(json, "context_bound"));
     if (status == FT_OK) status = read_wakeups(&p, json_object_get(json, "wakeups"));
     if (status == FT_OK) status = read_solver(&p, json_object_get(json, "solver"));
+    if (status == FT_OK) status = read_without(&p, json_object_get(json, "without"));
     if (status == FT_OK && spec->literal && spec->solver == FT_SOLVER_ORDER)
         status = ft_error_set(err, FT_USAGE, "/solver: the literal encoding needs z3");
     if (status == FT_OK) status = read_budget(&p, json_object_get(json, "budget"));

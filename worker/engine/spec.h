@@ -50,6 +50,7 @@ typedef struct ft_spec {
     ft_context_bound context_bound;
     ft_wakeups wakeups;
     ft_solver solver;
+    uint64_t without; /* passes that are not asked, by ft_pass_id */
     uint32_t subproblem_ms;
     uint8_t *ignored; /* per location id, or NULL */
     FT_VEC(ft_property) properties;

@@ -49,10 +49,19 @@ static inline bool ft_fault_is(ft_fault_kind kind)
 {
     return ft_fault == kind;
 }
+/* Any is: analyses that could hide it stand aside. */
+static inline bool ft_fault_any(void)
+{
+    return ft_fault != FT_FAULT_NONE;
+}
 #else
 static inline bool ft_fault_is(ft_fault_kind kind)
 {
     (void)kind;
+    return false;
+}
+static inline bool ft_fault_any(void)
+{
     return false;
 }
 #endif

@@ -23,6 +23,9 @@ typedef struct ft_problem {
     ft_solver solver;      /* AUTO: a decider's own choice, and never a guess (decide.h, beyond) */
     const ft_slice *slice; /* reads whose value can matter (problem/slice.h); NULL: all */
     const struct ft_domains *domains; /* what reads can return (values/domain.h); NULL: anything */
+    const struct ft_intervals *intervals; /* sources of reads (reduce/intervals/intervals.h); NULL:
+                                             any write that the order allows */
+    const struct ft_intervals *bounds;    /* of reads, for Z3; NULL: none */
     struct ft_causality *causality; /* whose edges the default encoding assumes with a claim; NULL:
                                        none */
 } ft_problem;

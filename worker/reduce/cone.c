@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reduce/intervals/intervals.h"
+
 typedef struct pass {
     const ft_problem *p;
     uint32_t *frontier, *done, *limit; /* per thread */
@@ -88,7 +90,7 @@ static void include_writers(pass *c, uint32_t e, uint32_t access, uint32_t varia
     }
     for (uint32_t i = c->writer_first[variable]; i < c->writer_first[variable + 1]; i++) {
         uint32_t w = c->writers[i];
-        if (!demand || ft_problem_allows(c->p, e, access, w)) include_writer(c, e, w);
+        if (!demand || ft_intervals_may_read(c->p, e, access, w)) include_writer(c, e, w);
     }
 }
 

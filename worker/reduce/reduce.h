@@ -4,7 +4,7 @@
  * A window (window.h) is the end of the run after a cut, as a trace of its own: small however long
  * the trace is. A strict window finds witnesses, a relaxed one refutes.
  *
- * Imports: problem, common/base. */
+ * Imports: problem, reduce/intervals, common/base. */
 #ifndef FT_REDUCE_H
 #define FT_REDUCE_H
 

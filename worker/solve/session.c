@@ -139,6 +139,13 @@ ft_expr ft_session_one_of(ft_session *session, ft_sort sort, const ft_expr *all,
     return session->backend->one_of(session, sort, all, count);
 }
 
+void ft_session_limit(ft_session *session, ft_expr value, ft_value bound, bool at_least,
+                      bool is_signed)
+{
+    if (session->backend->limit)
+        session->backend->limit(session, value, bound, at_least, is_signed);
+}
+
 ft_expr ft_session_value(ft_session *session, ft_value value)
 {
     return session->backend->value(session, value);

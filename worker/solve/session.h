@@ -55,6 +55,10 @@ ft_expr ft_session_constant(ft_session *session, ft_sort sort); /* a fresh unkno
 ft_expr ft_session_choice(ft_session *session, ft_sort sort, const uint64_t *bits, uint32_t count);
 /* Likewise, known to be equal to one of these. */
 ft_expr ft_session_one_of(ft_session *session, ft_sort sort, const ft_expr *all, uint32_t count);
+/* The value is at most, or at least, the bound (of its sort; a BitVec: signed or not). An ORDER
+ * session, which has its choices, ignores it. */
+void ft_session_limit(ft_session *session, ft_expr value, ft_value bound, bool at_least,
+                      bool is_signed);
 ft_expr ft_session_value(ft_session *session, ft_value value);
 ft_expr ft_session_order_variable(ft_session *session); /* a fresh integer */
 ft_expr ft_session_less(ft_session *session, ft_expr a, ft_expr b);

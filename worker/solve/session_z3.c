@@ -173,6 +173,18 @@ static ft_expr z3_value(ft_session *session, ft_value value)
     return Z3_mk_unsigned_int64(s->z3, value.bits, sort_of(s, value.sort));
 }
 
+static void z3_limit(ft_session *session, ft_expr value, ft_value bound, bool at_least,
+                     bool is_signed)
+{
+    ft_z3_session *s = ft_z3_of(session);
+    Z3_ast least = at_least ? z3_value(session, bound) : value;
+    Z3_ast most = at_least ? value : z3_value(session, bound);
+    Z3_ast (*make)(Z3_context, Z3_ast, Z3_ast) = is_signed ? Z3_mk_bvsle : Z3_mk_bvule;
+    FT_REQUIRE(bound.sort.kind != FT_SORT_BOOL);
+    if (bound.sort.kind == FT_SORT_INT) make = Z3_mk_le;
+    Z3_solver_assert(s->z3, s->solver, make(s->z3, least, most));
+}
+
 ft_expr ft_session_less(ft_session *session, ft_expr a, ft_expr b)
 {
     ft_z3_session *s = ft_z3_of(session);
@@ -469,6 +481,7 @@ static const ft_backend Z3_BACKEND = {
     .constant = z3_constant,
     .choice = z3_choice,
     .one_of = z3_one_of,
+    .limit = z3_limit,
     .value = z3_value,
     .literal = z3_literal,
     .equal = z3_equal,

@@ -597,6 +597,43 @@ const ft_domain *ft_domains_read(const ft_domains *d, uint32_t e, uint32_t i)
     return &d->nodes.data[number].set;
 }
 
+/* A set that would be empty stays: no schedule executes the event. */
+static bool cut_set(ft_domain *set, const ft_domain_filter *filter, uint32_t e, uint32_t i)
+{
+    uint64_t bits[FT_DOMAIN_MOST];
+    uint32_t count = 0;
+    if (set->any) {
+        count = filter->list(filter->context, e, i, bits);
+        if (count == 0) return false;
+        *set = (ft_domain){0};
+        return merge(set, bits, count);
+    }
+    for (uint32_t k = 0; k < set->count; k++)
+        if (filter->holds(filter->context, e, i, set->bits[k])) bits[count++] = set->bits[k];
+    if (count == 0 || count == set->count) return false;
+    memcpy(set->bits, bits, count * sizeof *bits);
+    set->count = count;
+    return true;
+}
+
+uint64_t ft_domains_cut(ft_domains *d, const ft_domain_filter *filter, uint64_t *looked)
+{
+    FT_REQUIRE(d && filter && looked);
+    uint64_t cut = 0, number;
+    for (uint32_t e = 0; e < d->p->trace->n_events; e++) {
+        const ft_action *action = ft_trace_action(d->p->trace, e);
+        for (uint32_t i = 0; action && i < action->n_accesses; i++) {
+            if (action->accesses[i].write || !ft_map_get(&d->reads, key_of(e, i), &number) ||
+                !ft_slice_needs(d->p->slice, e, action->accesses[i].variable))
+                continue;
+            ++*looked;
+            cut += cut_set(&d->nodes.data[number].set, filter, e, i);
+            FT_CHECK(ft_domain_is_sound(&d->nodes.data[number].set));
+        }
+    }
+    return cut;
+}
+
 /* ---- claims ---- */
 
 static bool is_true(void *context, uint64_t bits)

@@ -31,6 +31,16 @@ void ft_domains_free(ft_domains *domains); /* accepts NULL */
 /* The i-th access of event e, a symbolic read whose value can matter (else: any). */
 const ft_domain *ft_domains_read(const ft_domains *domains, uint32_t e, uint32_t i);
 
+/* More that is known of reads: whether one can return a value; and every value that it can return,
+ * ascending, if they are no more than FT_DOMAIN_MOST (0: they are more). */
+typedef struct ft_domain_filter {
+    const void *context;
+    bool (*holds)(const void *context, uint32_t e, uint32_t i, uint64_t bits);
+    uint32_t (*list)(const void *context, uint32_t e, uint32_t i, uint64_t bits[FT_DOMAIN_MOST]);
+} ft_domain_filter;
+/* Cuts the sets of reads down. Returns how many became smaller; *looked: of how many. */
+uint64_t ft_domains_cut(ft_domains *domains, const ft_domain_filter *filter, uint64_t *looked);
+
 /* Is the claim's term, an assertion's or a condition's, true in every state in which its event is
  * next? */
 bool ft_domains_prove(ft_domains *domains, const ft_claim *claim);

@@ -71,6 +71,8 @@ static const option_row rows[] = {
     {"solver", 0, VALUE_TEXT, "S", "auto|z3|order", MEMBER(solver), JOB_COMMANDS,
      "the solver for candidates that cheaper passes leave undecided: order (the project's own), "
      "z3, or auto (order where it can decide, else z3; default: auto)"},
+    {"without", 0, VALUE_TEXTS, "PASS", NULL, MEMBER(without), JOB_COMMANDS,
+     "leave out this pass (docs/engine.md), for comparison; may be repeated"},
     {"budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(budget), JOB_COMMANDS,
      "time limit of the whole job (default: the server's, 300)"},
     {"subproblem-budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(subproblem_budget), JOB_COMMANDS,

@@ -83,6 +83,7 @@ typedef struct ft_options {
     const char *model, *per, *encoding, *solver, *context_bound, *wakeups;
     ft_texts properties;        /* --property files */
     ft_texts ignored;           /* --ignore locations */
+    ft_texts without;           /* --without passes */
     uint32_t budget;            /* seconds for the job; 0 here and below: the server's default */
     uint32_t subproblem_budget; /* seconds for one subproblem */
     uint32_t memory;            /* MiB of a worker for one subproblem */

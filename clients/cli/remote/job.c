@@ -232,7 +232,8 @@ static void set_number(json_t *spec, const char *member, const char *text)
 
 ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **file, ft_error *err)
 {
-    json_t *made = json_object(), *properties = json_array(), *ignored = json_array();
+    json_t *made = json_object(), *properties = json_array(), *ignored = json_array(),
+           *without = json_array();
     *file = NULL;
     ft_status status = FT_OK;
     for (size_t i = 0; !status && i < options->properties.len; i++) {
@@ -241,6 +242,8 @@ ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **fil
     }
     for (size_t i = 0; i < options->ignored.len; i++)
         json_array_append_new(ignored, json_string(options->ignored.data[i]));
+    for (size_t i = 0; i < options->without.len; i++)
+        json_array_append_new(without, json_string(options->without.data[i]));
     if (options->any_check || options->properties.len)
         json_object_set_new(made, "checks", check_names(options));
     set_text(made, "model", options->model);
@@ -256,8 +259,10 @@ ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **fil
     set_budget(options, made);
     if (json_array_size(properties)) json_object_set(made, "properties", properties);
     if (json_array_size(ignored)) json_object_set(made, "ignore_locations", ignored);
+    if (json_array_size(without)) json_object_set(made, "without", without);
     json_decref(properties);
     json_decref(ignored);
+    json_decref(without);
     if (status)
         json_decref(made);
     else

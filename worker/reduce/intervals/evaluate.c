@@ -44,8 +44,7 @@ static ft_range evaluate_node(ft_evaluation *v, ft_term term, const ft_term_node
         return slot == FT_NO_SLOT ? v->domain->any(node->sort) : v->state[slot];
     }
     if (node->n_children > 8) children = ft_alloc(node->n_children * sizeof *children);
-    for (uint32_t i = 0; i < node->n_children; i++)
-        children[i] = ft_evaluate(v, node->children[i]);
+    for (uint32_t i = 0; i < node->n_children; i++) children[i] = ft_evaluate(v, node->children[i]);
     ft_range result = v->domain->apply(v->pool, node, children, &wraps);
     if (children != few) free(children);
     if (v->seen) v->seen->wraps[term] |= (uint8_t)wraps;

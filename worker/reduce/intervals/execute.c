@@ -135,6 +135,26 @@ static bool assign(ft_executor *x, const ft_action *action, uint64_t first, ft_r
     return true;
 }
 
+typedef struct symbols {
+    ft_executor *x;
+    ft_range *into;
+    const ft_range *slots;
+} symbols;
+
+static void record_symbol(void *context, ft_symbol symbol)
+{
+    symbols *s = context;
+    uint32_t slot = slot_of(s->x, symbol);
+    *s->into = s->x->r->domain->join(s->x->r->sorts[slot], *s->into, s->slots[slot]);
+    s->into++;
+}
+
+static void record_symbols(ft_executor *x, ft_term term, ft_range *into, const ft_range *slots)
+{
+    symbols s = {x, into, slots};
+    if (!x->discard) ft_term_symbols(x->r->problem->trace->terms, term, record_symbol, &s);
+}
+
 /* An assertion that failed in the run, which went on, stops nobody. */
 static bool stops(const ft_trace *trace, uint32_t e)
 {
@@ -150,7 +170,10 @@ static bool execute_action(ft_executor *x, uint32_t e, const ft_action *action, 
     if (!late) record_accesses(x, action, first, false, slots);
     if (action->guard != FT_NO_TERM) {
         ft_range holds = ft_evaluate(&x->evaluation, action->guard);
-        record(x, first + action->n_accesses + action->n_assignments, FT_BOOL_SORT, holds);
+        uint64_t at = first + action->n_accesses + action->n_assignments;
+        record(x, at, FT_BOOL_SORT, holds);
+        if (x->r->problem->trace->kind[e] == FT_EVENT_ASSERT)
+            record_symbols(x, action->guard, x->r->values.data + at + 1, slots);
         if (stops(x->r->problem->trace, e) && !ft_refine(&x->evaluation, action->guard, true))
             return false;
     }
@@ -254,6 +277,7 @@ static void look(ft_executor *x, uint32_t number, ft_range *slots)
     ft_range value = ft_evaluate(&x->evaluation, x->probes[number].term);
     ft_range *seen = &x->r->probes.data[number];
     *seen = x->r->domain->join(FT_BOOL_SORT, *seen, value);
+    if (number == 0) record_symbols(x, x->probes[0].term, x->r->probe_symbols.data, slots);
 }
 
 /* An else or end-if is next behind either arm. */

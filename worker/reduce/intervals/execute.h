@@ -6,9 +6,9 @@
 
 /* What a path carries. */
 typedef struct ft_range_state {
-    ft_range *slots;       /* by slot */
-    uint32_t *low, *high;  /* per thread: its boundary index */
-    uint32_t *visited;     /* per thread: the node where this path left it, UINT32_MAX: not yet */
+    ft_range *slots;      /* by slot */
+    uint32_t *low, *high; /* per thread: its boundary index */
+    uint32_t *visited;    /* per thread: the node where this path left it, UINT32_MAX: not yet */
 } ft_range_state;
 
 /* An if that is open: the state of the arm that is not executed just now. */

@@ -1,9 +1,9 @@
 /* Transaction sequence graphs (Ganai and Wang §4.1): what a propagation walks.
  *
- * The nodes are the boundaries of each thread, ascending. A transaction leads from a boundary to the
- * next one of its thread: from node k to node k + 1. A switch leads from a node to one of another
- * thread, and a transaction follows it. The plain graph (the paper's CCFG), in which each step is a
- * transaction, has the same structure. */
+ * The nodes are the boundaries of each thread, ascending. A transaction leads from a boundary to
+ * the next one of its thread: from node k to node k + 1. A switch leads from a node to one of
+ * another thread, and a transaction follows it. The plain graph (the paper's CCFG), in which each
+ * step is a transaction, has the same structure. */
 #ifndef FT_INTERVALS_GRAPH_H
 #define FT_INTERVALS_GRAPH_H
 

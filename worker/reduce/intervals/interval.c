@@ -81,6 +81,12 @@ ft_range ft_range_signed(ft_sort sort, int64_t low, int64_t high)
     return tighten(sort, tighten(sort, r));
 }
 
+ft_value ft_range_bound(ft_sort sort, int64_t bound)
+{
+    uint64_t mask = sort.kind == FT_SORT_BITVEC ? mask_of(sort.width) : UINT64_MAX;
+    return (ft_value){sort, (uint64_t)bound & mask};
+}
+
 ft_range ft_range_single(ft_value value)
 {
     if (value.sort.kind == FT_SORT_BITVEC)

@@ -1,9 +1,9 @@
 /* Intervals: the values that a variable can have, as bounds (Ganai and Wang §4.2).
  *
- * A range of sort Int has the bounds low and high; INT64_MIN as low means unbounded below, INT64_MAX
- * as high unbounded above. Bool has the bounds 0 and 1. A BitVec has two views of the same set, both
- * of which hold: signed in low and high, unsigned in ulow and uhigh. A range is empty where no run
- * gets there (low > high).
+ * A range of sort Int has the bounds low and high; INT64_MIN as low means unbounded below,
+ * INT64_MAX as high unbounded above. Bool has the bounds 0 and 1. A BitVec has two views of the
+ * same set, both of which hold: signed in low and high, unsigned in ulow and uhigh. A range is
+ * empty where no run gets there (low > high).
  *
  * Bounds are never clamped: an Int bound beyond 64 bits becomes unbounded, and a BitVec result that
  * may wrap is the full range of the view that wraps.
@@ -59,6 +59,9 @@ void ft_range_print(ft_sort sort, ft_range range, ft_strbuf *out);
 /* Bounds of one view of a BitVec to a range. Both must fit the width. */
 ft_range ft_range_unsigned(ft_sort sort, uint64_t low, uint64_t high);
 ft_range ft_range_signed(ft_sort sort, int64_t low, int64_t high);
+
+/* A signed bound of the sort, as a value. */
+ft_value ft_range_bound(ft_sort sort, int64_t bound);
 
 /* transfer.c */
 ft_range ft_range_apply(const ft_term_pool *pool, const ft_term_node *node,

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "problem/faults.h"
 
 enum { MOST_STEPS = 3000, MOST_WORK = 4000000, MOST_MS = 50 };
 
@@ -35,7 +36,7 @@ static bool analyse(ft_intervals *v, const ft_intervals_options *options, double
 ft_intervals *ft_intervals_new(const ft_problem *problem, const ft_intervals_options *options)
 {
     FT_REQUIRE(problem && options);
-    if (problem->model != FT_MODEL_CTP) return NULL;
+    if (problem->model != FT_MODEL_CTP || ft_fault_any()) return NULL;
     double start = ft_now_ms();
     ft_intervals *v = ft_calloc(1, sizeof *v);
     v->problem = problem;
@@ -64,31 +65,102 @@ bool ft_intervals_access(const ft_intervals *v, uint32_t e, uint32_t i, ft_range
     return !ft_range_is_empty(*range);
 }
 
-bool ft_intervals_hold(const ft_intervals *v, uint32_t assertion)
+/* ---- sources --------------------------------------------------------------------------------- */
+
+static bool written_range(const ft_intervals *v, uint32_t w, uint32_t variable, ft_range *range)
 {
-    return ft_stepping_has(v->steps, assertion) &&
-           ft_ranges_condition(v->ranges, assertion).low > 0;
+    const ft_problem *p = v->problem;
+    if (w != FT_NO_EVENT)
+        return ft_intervals_access(v, w, ft_run_find_access(p->trace, w, variable, true), range);
+    ft_vid vid = ft_run_initial_vid(p->run, variable);
+    if (!FT_VID_IS_KNOWN(vid)) return false;
+    *range = ft_range_single(
+        (ft_value){p->trace->shared_info[variable].sort, ft_run_value(p->run, vid).bits});
+    return true;
+}
+
+bool ft_intervals_may_read(const ft_problem *problem, uint32_t e, uint32_t i, uint32_t w)
+{
+    const ft_intervals *v = problem->intervals;
+    ft_range read, written;
+    ft_access scratch;
+    uint32_t count;
+    if (!ft_problem_allows(problem, e, i, w)) return false;
+    if (!v || !ft_intervals_access(v, e, i, &read)) return true;
+    uint32_t variable = ft_trace_accesses(problem->trace, e, &scratch, &count)[i].variable;
+    if (!written_range(v, w, variable, &written)) return true;
+    ft_sort sort = problem->trace->shared_info[variable].sort;
+    return !ft_range_is_empty(ft_range_meet(sort, read, written));
+}
+
+/* ---- proofs ---------------------------------------------------------------------------------- */
+
+typedef struct explanation {
+    const ft_intervals *v;
+    ft_strbuf *out;
+    const ft_range *ranges; /* by symbol; NULL: those of the assertion */
+    uint32_t assertion, number;
+} explanation;
+
+static void add_symbol(void *context, ft_symbol symbol)
+{
+    explanation *x = context;
+    const ft_trace *trace = x->v->problem->trace;
+    const ft_variable *info = FT_SYM_IS_LOCAL(symbol) ? trace->local_info : trace->shared_info;
+    ft_scope scope = ft_trace_scope(trace);
+    ft_range range =
+        x->ranges ? x->ranges[x->number] : ft_ranges_symbol(x->v->ranges, x->assertion, x->number);
+    x->number++;
+    ft_strbuf_printf(x->out, "%s%s in ", x->out->len ? ", " : "",
+                     scope.name(scope.context, symbol));
+    ft_range_print(info[FT_SYM_INDEX(symbol)].sort, range, x->out);
+}
+
+static void explain(const ft_intervals *v, ft_term term, uint32_t assertion, const ft_range *ranges,
+                    ft_strbuf *out)
+{
+    explanation x = {.v = v, .out = out, .ranges = ranges, .assertion = assertion};
+    if (out) ft_term_symbols(v->problem->trace->terms, term, add_symbol, &x);
+}
+
+static bool prove_assertion(const ft_intervals *v, uint32_t e, ft_strbuf *why)
+{
+    if (!ft_stepping_has(v->steps, e) || ft_ranges_condition(v->ranges, e).low <= 0) return false;
+    explain(v, ft_trace_action(v->problem->trace, e)->guard, e, NULL, why);
+    return true;
 }
 
 /* A condition is a read of its own. */
-static bool prove_condition(const ft_intervals *v, const ft_claim *claim,
-                            const ft_intervals_options *options)
+static bool prove_condition(const ft_problem *problem, const ft_claim *claim,
+                            const ft_intervals_options *options, ft_strbuf *why)
 {
     const ft_probe probe = {claim->events[0], claim->condition};
     ft_intervals_options with = *options;
     with.probes = &probe;
     with.n_probes = 1;
-    if (!ft_stepping_has(v->steps, claim->events[0])) return false;
-    ft_intervals *own = ft_intervals_new(v->problem, &with);
-    bool proved = own && own->ranges->probes.data[0].low > 0;
+    ft_intervals *own = ft_intervals_new(problem, &with);
+    bool proved =
+        own && ft_stepping_has(own->steps, claim->events[0]) && own->ranges->probes.data[0].low > 0;
+    if (proved) explain(own, claim->condition, 0, own->ranges->probe_symbols.data, why);
     ft_intervals_free(own);
     return proved;
 }
 
 bool ft_intervals_prove(const ft_intervals *v, const ft_claim *claim,
-                        const ft_intervals_options *options)
+                        const ft_intervals_options *options, ft_strbuf *why)
 {
     FT_REQUIRE(v && claim && options);
-    if (claim->kind == FT_CLAIM_ASSERTION) return ft_intervals_hold(v, claim->events[0]);
-    return claim->kind == FT_CLAIM_CONDITION && prove_condition(v, claim, options);
+    if (claim->kind == FT_CLAIM_ASSERTION) return prove_assertion(v, claim->events[0], why);
+    return claim->kind == FT_CLAIM_CONDITION && prove_condition(v->problem, claim, options, why);
+}
+
+bool ft_intervals_prove_alone(const ft_problem *problem, const ft_claim *claim,
+                              const ft_intervals_options *options, ft_strbuf *why)
+{
+    if (claim->kind == FT_CLAIM_CONDITION) return prove_condition(problem, claim, options, why);
+    if (claim->kind != FT_CLAIM_ASSERTION) return false;
+    ft_intervals *own = ft_intervals_new(problem, options);
+    bool proved = own && prove_assertion(own, claim->events[0], why);
+    ft_intervals_free(own);
+    return proved;
 }

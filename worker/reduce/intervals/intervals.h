@@ -34,6 +34,9 @@ typedef struct ft_intervals_options {
     double ms;
 } ft_intervals_options;
 
+/* Traces with more events are not looked at, not even for a cone. */
+#define FT_INTERVALS_EVENTS 20000u
+
 /* Some 50 ms at most. */
 ft_intervals_options ft_intervals_limits(void);
 
@@ -44,12 +47,16 @@ void ft_intervals_free(ft_intervals *intervals); /* accepts NULL */
 /* What event e's access i reads or writes, as a member of a schedule. False: nothing is known of
  * it, or no schedule executes e. */
 bool ft_intervals_access(const ft_intervals *intervals, uint32_t e, uint32_t i, ft_range *range);
-/* Is the assertion's condition true wherever it is next? */
-bool ft_intervals_hold(const ft_intervals *intervals, uint32_t assertion);
+/* May the read, access i of event e, return what event w wrote (FT_NO_EVENT: the initial value), by
+ * the model (ft_problem_allows) and by problem->intervals? */
+bool ft_intervals_may_read(const ft_problem *problem, uint32_t e, uint32_t i, uint32_t w);
 
 /* Is the claim's term true wherever its event is next? Of an ASSERTION by these intervals; of a
- * CONDITION with others, made for it. */
+ * CONDITION by others, made for it. why (may be NULL): the ranges by which it is true are added. */
 bool ft_intervals_prove(const ft_intervals *intervals, const ft_claim *claim,
-                        const ft_intervals_options *options);
+                        const ft_intervals_options *options, ft_strbuf *why);
+/* Likewise by intervals of the options' cone, made for the claim. */
+bool ft_intervals_prove_alone(const ft_problem *problem, const ft_claim *claim,
+                              const ft_intervals_options *options, ft_strbuf *why);
 
 #endif

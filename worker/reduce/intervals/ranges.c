@@ -15,13 +15,13 @@ typedef struct walk {
     const ft_ranges_options *options;
     ft_executor executor;
     uint32_t n_threads;
-    uint32_t *first_local;   /* [threads + 1] slots of each thread's locals */
-    ft_range_state *now;     /* [nodes] D[i]; slots NULL: not there */
-    ft_range_state *next;    /* likewise D[i + 1] */
-    ft_range **known;        /* [nodes] locals that the node's thread brought there; NULL: never */
-    ft_range **fresh;        /* likewise, in this step */
-    ft_range_state *stack;   /* [lookahead + 1] */
-    uint32_t depth;          /* transactions done where a path of this step begins */
+    uint32_t *first_local; /* [threads + 1] slots of each thread's locals */
+    ft_range_state *now;   /* [nodes] D[i]; slots NULL: not there */
+    ft_range_state *next;  /* likewise D[i + 1] */
+    ft_range **known;      /* [nodes] locals that the node's thread brought there; NULL: never */
+    ft_range **fresh;      /* likewise, in this step */
+    ft_range_state *stack; /* [lookahead + 1] */
+    uint32_t depth;        /* transactions done where a path of this step begins */
     bool late;
 } walk;
 
@@ -190,7 +190,8 @@ static bool stand_at(const walk *w, ft_range_state *s, uint32_t node, uint32_t d
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* The transaction from node to node + 1. False: no state gets to its end; ranges inside are kept. */
+/* The transaction from node to node + 1. False: no state gets to its end; ranges inside are kept.
+ */
 static bool run(walk *w, uint32_t node, ft_range_state *s)
 {
     uint32_t i = w->g->nodes[node].thread, end = w->g->nodes[node + 1].state;
@@ -301,10 +302,10 @@ static void add_shared(slots *s, uint32_t variable)
     ft_vid vid = ft_run_initial_vid(p->run, variable);
     s->r->shared_slot[variable] = (uint32_t)s->sorts.len;
     ft_vec_push(&s->sorts, sort);
-    ft_vec_push(&s->initial, FT_VID_IS_KNOWN(vid)
-                                 ? s->r->domain->single(
-                                       (ft_value){sort, ft_run_value(p->run, vid).bits})
-                                 : s->r->domain->any(sort));
+    ft_vec_push(&s->initial,
+                FT_VID_IS_KNOWN(vid)
+                    ? s->r->domain->single((ft_value){sort, ft_run_value(p->run, vid).bits})
+                    : s->r->domain->any(sort));
 }
 
 static void add_local(slots *s, uint32_t local)
@@ -381,6 +382,12 @@ static ft_range *add_slots(walk *w, const ft_probe *probes)
     return s.initial.data;
 }
 
+static void count_symbol(void *context, ft_symbol symbol)
+{
+    (void)symbol;
+    ++*(uint32_t *)context;
+}
+
 /* Room for what each event can be, empty. */
 static void add_events(walk *w)
 {
@@ -395,6 +402,8 @@ static void add_events(walk *w)
             ft_trace_accesses(r->problem->trace, e, &scratch, &count);
             ft_map_put(&r->events, e, r->values.len);
             count += action ? action->n_assignments + 1 : 0;
+            if (r->problem->trace->kind[e] == FT_EVENT_ASSERT)
+                ft_term_symbols(r->problem->trace->terms, action->guard, count_symbol, &count);
             for (uint32_t k = 0; k < count; k++) ft_vec_push(&r->values, ft_range_empty());
         }
     }
@@ -410,6 +419,11 @@ static void prepare(walk *w, const ft_probe *probes, uint32_t n_probes)
     r->terms.wraps = ft_calloc((size_t)r->n_terms + 1, 1);
     for (uint32_t k = 0; k <= r->n_terms; k++) r->terms.range[k] = ft_range_empty();
     for (uint32_t k = 0; k < n_probes; k++) ft_vec_push(&r->probes, ft_range_empty());
+    if (n_probes) {
+        uint32_t symbols = 0;
+        ft_term_symbols(r->problem->trace->terms, probes[0].term, count_symbol, &symbols);
+        for (uint32_t k = 0; k < symbols; k++) ft_vec_push(&r->probe_symbols, ft_range_empty());
+    }
     add_events(w);
     w->now = ft_calloc(n + 1, sizeof *w->now);
     w->next = ft_calloc(n + 1, sizeof *w->next);
@@ -455,11 +469,8 @@ ft_ranges *ft_ranges_new(const ft_graph *graph, const ft_probe *probes, uint32_t
     FT_REQUIRE(graph && options && options->lookahead > 0);
     ft_ranges *r = ft_calloc(1, sizeof *r);
     const ft_stepping *steps = graph->transactions->steps;
-    walk w = {.r = r,
-              .g = graph,
-              .steps = steps,
-              .options = options,
-              .n_threads = steps->n_threads};
+    walk w = {
+        .r = r, .g = graph, .steps = steps, .options = options, .n_threads = steps->n_threads};
     r->graph = graph;
     r->problem = steps->problem;
     r->domain = ft_intervals_domain();
@@ -487,6 +498,7 @@ void ft_ranges_free(ft_ranges *r)
     ft_map_release(&r->events);
     ft_vec_release(&r->values);
     ft_vec_release(&r->probes);
+    ft_vec_release(&r->probe_symbols);
     free(r);
 }
 
@@ -517,6 +529,13 @@ ft_range ft_ranges_condition(const ft_ranges *r, uint32_t e)
     const ft_action *action = ft_trace_action(r->problem->trace, e);
     if (!action || action->guard == FT_NO_TERM) return ft_range_any(FT_BOOL_SORT);
     return value_of(r, e, action->n_accesses + action->n_assignments);
+}
+
+ft_range ft_ranges_symbol(const ft_ranges *r, uint32_t assertion, uint32_t number)
+{
+    const ft_action *action = ft_trace_action(r->problem->trace, assertion);
+    FT_REQUIRE(action && r->problem->trace->kind[assertion] == FT_EVENT_ASSERT);
+    return value_of(r, assertion, action->n_accesses + action->n_assignments + 1 + number);
 }
 
 static uint64_t bits_at(const ft_ranges *r, uint32_t node)

@@ -39,17 +39,20 @@ typedef struct ft_ranges {
     const ft_problem *problem;
     const ft_range_domain *domain;
     uint32_t n_slots;
-    ft_sort *sorts;          /* per slot */
-    uint32_t *shared_slot;   /* [shared] FT_NO_SLOT: no event has it */
-    uint32_t **local_slot;   /* per thread of the graph: [locals] */
-    ft_map events;           /* event -> first of its ranges in `values` */
-    FT_VEC(ft_range) values; /* of an event: by access, by assignment, and its condition */
-    FT_VEC(ft_range) probes; /* by probe */
+    ft_sort *sorts;        /* per slot */
+    uint32_t *shared_slot; /* [shared] FT_NO_SLOT: no event has it */
+    uint32_t **local_slot; /* per thread of the graph: [locals] */
+    ft_map events;         /* event -> first of its ranges in `values` */
+    FT_VEC(ft_range)
+    values;                         /* of an event: by access, by assignment, its condition, and
+                                       the symbols of an assertion's */
+    FT_VEC(ft_range) probes;        /* by probe */
+    FT_VEC(ft_range) probe_symbols; /* of the first probe, by symbol */
     ft_term_ranges terms;
-    uint32_t n_terms; /* that the pool had */
-    ft_range *at_node;     /* [nodes * slots], if wanted; empty: never there */
-    uint64_t work, runs;   /* runs: executions of a transaction */
-    uint32_t steps;        /* of the propagation */
+    uint32_t n_terms;    /* that the pool had */
+    ft_range *at_node;   /* [nodes * slots], if wanted; empty: never there */
+    uint64_t work, runs; /* runs: executions of a transaction */
+    uint32_t steps;      /* of the propagation */
 } ft_ranges;
 
 /* NULL: it would be more work than that, or take longer. probes: those of the steps. */
@@ -61,7 +64,8 @@ void ft_ranges_free(ft_ranges *ranges); /* accepts NULL */
 ft_range ft_ranges_access(const ft_ranges *ranges, uint32_t e, uint32_t access);
 ft_range ft_ranges_assignment(const ft_ranges *ranges, uint32_t e, uint32_t assignment);
 ft_range ft_ranges_condition(const ft_ranges *ranges, uint32_t e); /* its guard; any: it has none */
-bool ft_ranges_reaches(const ft_ranges *ranges, uint32_t e);       /* some schedule may execute it */
+/* Of an assertion: the number-th symbol of its condition (ft_term_symbols), where it is next. */
+ft_range ft_ranges_symbol(const ft_ranges *ranges, uint32_t assertion, uint32_t number);
 
 /* The metric (Ganai and Wang §4.3): bits of the ranges of locals and of shared variables right
  * behind the events that assign them, and of all shared variables where a transaction begins.

@@ -6,7 +6,8 @@
 #include "base/contract.h"
 #include "reduce/intervals/faults.h"
 
-/* Pairs of accesses that are looked at, at most: contention is quadratic in a variable's accesses. */
+/* Pairs of accesses that are looked at, at most: contention is quadratic in a variable's accesses.
+ */
 enum { MOST_PAIRS = 4000000 };
 
 typedef struct access {
@@ -34,9 +35,9 @@ typedef struct building {
 static uint32_t object_of(const ft_trace *t, ft_object_class class, uint32_t number)
 {
     const uint32_t sizes[FT_OBJECT_CLASSES] = {
-        [FT_OBJECT_VARIABLE] = t->shared.len,       [FT_OBJECT_LOCK] = t->locks.len,
-        [FT_OBJECT_SEMAPHORE] = t->semaphores.len,  [FT_OBJECT_CONDITION] = t->conditions.len,
-        [FT_OBJECT_BARRIER] = t->barriers.len,      [FT_OBJECT_ONCE] = t->onces.len,
+        [FT_OBJECT_VARIABLE] = t->shared.len,      [FT_OBJECT_LOCK] = t->locks.len,
+        [FT_OBJECT_SEMAPHORE] = t->semaphores.len, [FT_OBJECT_CONDITION] = t->conditions.len,
+        [FT_OBJECT_BARRIER] = t->barriers.len,     [FT_OBJECT_ONCE] = t->onces.len,
     };
     uint32_t base = 0;
     for (int c = 0; c < (int)class; c++) base += sizes[c];
@@ -168,7 +169,7 @@ static bool find_contention(building *b)
 /* ---- threads --------------------------------------------------------------------------------- */
 
 static const bool IS_ORDER_ONLY[FT_EVENT_KINDS] = {
-    [FT_EVENT_FORK] = true,     [FT_EVENT_JOIN] = true,    [FT_EVENT_BEGIN] = true,
+    [FT_EVENT_FORK] = true,     [FT_EVENT_JOIN] = true,     [FT_EVENT_BEGIN] = true,
     [FT_EVENT_END] = true,      [FT_EVENT_TX_BEGIN] = true, [FT_EVENT_TX_END] = true,
     [FT_EVENT_EDGE_OUT] = true, [FT_EVENT_EDGE_IN] = true,
 };
@@ -276,8 +277,7 @@ static void add_step_accesses(building *b, ft_step *step, uint32_t e)
     if (!b->contended[e] && !b->options->whole) return;
     add_event(b, e);
     for (size_t i = before; i < b->accesses.len; i++)
-        ft_vec_push(&b->s->accesses,
-                    b->accesses.data[i].object << 1 | b->accesses.data[i].changes);
+        ft_vec_push(&b->s->accesses, b->accesses.data[i].object << 1 | b->accesses.data[i].changes);
     b->accesses.len = before;
     step->n_accesses = sort_tail(b->s->accesses.data + step->first_access,
                                  (uint32_t)b->s->accesses.len - step->first_access);
@@ -308,9 +308,9 @@ static void find_held(building *b, uint32_t i)
         step->first_held = (uint32_t)b->s->held.len;
         for (size_t o = 0; o < own.len; o++) {
             const ft_section *section = &own.data[o];
-            bool open = b->order->position[section->acquire] < end &&
-                        (section->release == FT_NO_EVENT ||
-                         b->order->position[section->release] >= end);
+            bool open =
+                b->order->position[section->acquire] < end &&
+                (section->release == FT_NO_EVENT || b->order->position[section->release] >= end);
             if (open) ft_vec_push(&b->s->held, section->lock << 1 | section->shared);
         }
         step->n_held = (uint32_t)b->s->held.len - step->first_held;
@@ -326,8 +326,7 @@ static void add_probes(building *b, ft_step_thread *t, uint32_t place, uint32_t 
 {
     for (uint32_t k = 0; k < b->options->n_probes; k++) {
         if (b->options->probes[k].event != e) continue;
-        ft_step step = {
-            .first = place, .first_access = (uint32_t)b->s->accesses.len, .probe = k};
+        ft_step step = {.first = place, .first_access = (uint32_t)b->s->accesses.len, .probe = k};
         size_t before = b->accesses.len;
         ft_term_symbols(b->trace->terms, b->options->probes[k].term, add_probe_read, b);
         for (size_t i = before; i < b->accesses.len; i++)
@@ -348,9 +347,8 @@ static void cut_steps(building *b, uint32_t i)
         size_t before = t->list.len;
         add_probes(b, t, k, e);
         if (t->list.len > before || starts(b, t->thread, k)) {
-            ft_step fresh = {.first = k,
-                             .first_access = (uint32_t)b->s->accesses.len,
-                             .probe = FT_NO_PROBE};
+            ft_step fresh = {
+                .first = k, .first_access = (uint32_t)b->s->accesses.len, .probe = FT_NO_PROBE};
             ft_vec_push(&t->list, fresh);
         }
         ft_step *step = &t->list.data[t->list.len - 1];
@@ -443,8 +441,7 @@ ft_stepping *ft_stepping_new(const ft_problem *problem, const ft_stepping_option
 {
     FT_REQUIRE(problem && options);
     ft_stepping *s = ft_calloc(1, sizeof *s);
-    building b = {
-        .s = s, .options = options, .trace = problem->trace, .order = problem->order};
+    building b = {.s = s, .options = options, .trace = problem->trace, .order = problem->order};
     s->problem = problem;
     b.last = ft_calloc((size_t)b.order->n_threads + 1, sizeof *b.last);
     b.contended = ft_calloc((size_t)b.trace->n_events + 1, 1);
@@ -481,7 +478,8 @@ static bool is_ordered(const ft_stepping *s, uint32_t i, uint32_t p, uint32_t j,
            s->threads[j].needs[(size_t)q * s->n_threads + i] > p;
 }
 
-/* Two lists that ascend have an entry of one object, or lock, where `apart` says that they clash. */
+/* Two lists that ascend have an entry of one object, or lock, where `apart` says that they clash.
+ */
 static bool clash(const uint32_t *a, uint32_t n, const uint32_t *b, uint32_t m, bool if_both)
 {
     for (uint32_t i = 0, k = 0; i < n && k < m;) {
@@ -512,8 +510,8 @@ bool ft_stepping_compatible(const ft_stepping *s, uint32_t i, uint32_t p, uint32
 {
     if (p == 0 || q == 0) return true;
     const ft_step *a = &s->threads[i].steps[p - 1], *b = &s->threads[j].steps[q - 1];
-    return !clash(s->held.data + a->first_held, a->n_held, s->held.data + b->first_held,
-                  b->n_held, true);
+    return !clash(s->held.data + a->first_held, a->n_held, s->held.data + b->first_held, b->n_held,
+                  true);
 }
 
 uint32_t ft_stepping_event(const ft_stepping *s, uint32_t i, uint32_t place)

@@ -4,9 +4,9 @@
  * matter to other threads: locals, and accesses that the hard order or a single thread keeps apart.
  * Two events contend where they access one object, at least one of them changes it, and the hard
  * order leaves them open. Objects are shared variables, locks and everything else that threads
- * synchronise with. An event at which its thread may end for good (a condition, a read whose value is
- * given) begins a step, because what the thread did before stays done. Unsliced, every event is a
- * step of its own.
+ * synchronise with. An event at which its thread may end for good (a condition, a read whose value
+ * is given) begins a step, because what the thread did before stays done. Unsliced, every event is
+ * a step of its own.
  *
  * A control state of a thread is the number of its steps that are done: 0 .. n. An event that other
  * threads wait for (a fork, the end of a joined thread, an edge-out, a barrier's arrival) is the
@@ -14,8 +14,8 @@
  * threads needs no conflict: see transactions.h.
  *
  * Branches: the arms stand in line, one behind the other, and an event of an arm that is not taken
- * does nothing. What holds only if an arm is taken holds nowhere here: a lock that is acquired in an
- * arm excludes nobody. (Events that wait for other threads stand in no arm.)
+ * does nothing. What holds only if an arm is taken holds nowhere here: a lock that is acquired in
+ * an arm excludes nobody. (Events that wait for other threads stand in no arm.)
  *
  * Threads that only fork, join and the like are left out. */
 #ifndef FT_INTERVALS_STEPS_H
@@ -36,8 +36,8 @@ typedef struct ft_step {
     uint32_t first, count;             /* events, by their place in the thread */
     uint32_t first_access, n_accesses; /* slice of ft_stepping.accesses: object << 1 | changes it,
                                           ascending */
-    uint32_t first_held, n_held; /* slice of ft_stepping.held: locks held behind the step, lock << 1 |
-                                    shared, ascending */
+    uint32_t first_held, n_held; /* slice of ft_stepping.held: locks held behind the step, lock << 1
+                                    | shared, ascending */
     bool cut;                    /* a boundary lies behind it */
     uint32_t probe;              /* it is a probe, without events; FT_NO_PROBE: it is not */
 } ft_step;
@@ -73,13 +73,14 @@ typedef struct ft_stepping_options {
 
 /* NULL: more steps than wanted. */
 ft_stepping *ft_stepping_new(const ft_problem *problem, const ft_stepping_options *options);
-void ft_stepping_free(ft_stepping *steps); /* accepts NULL */
+void ft_stepping_free(ft_stepping *steps);            /* accepts NULL */
 bool ft_stepping_are_sound(const ft_stepping *steps); /* the invariant, linear */
 
 /* Do step p of thread i and step q of thread j, i != j, contend? */
 bool ft_stepping_conflict(const ft_stepping *steps, uint32_t i, uint32_t p, uint32_t j, uint32_t q);
 /* May the threads be at these control states at once, as far as locks say? */
-bool ft_stepping_compatible(const ft_stepping *steps, uint32_t i, uint32_t p, uint32_t j, uint32_t q);
+bool ft_stepping_compatible(const ft_stepping *steps, uint32_t i, uint32_t p, uint32_t j,
+                            uint32_t q);
 /* The trace's event at a place of a thread. */
 uint32_t ft_stepping_event(const ft_stepping *steps, uint32_t i, uint32_t place);
 /* Event e is of the part that is analysed. */

@@ -341,7 +341,8 @@ static void find_all(building *b)
     free(b->is_edge);
 }
 
-ft_transactions *ft_transactions_new(const ft_stepping *steps, const ft_transactions_options *options)
+ft_transactions *ft_transactions_new(const ft_stepping *steps,
+                                     const ft_transactions_options *options)
 {
     FT_REQUIRE(steps && options);
     ft_transactions *t = ft_calloc(1, sizeof *t);

@@ -36,11 +36,11 @@ typedef enum ft_mat_kind {
 } ft_mat_kind;
 
 typedef struct ft_mat {
-    uint32_t i, j;       /* threads, i < j */
-    uint32_t from[2];    /* control states of i and j */
-    uint32_t to[2];      /* behind the last steps */
-    bool is_fallback;    /* GenMAT': none is feasible */
-    bool is_open;        /* nothing is dependent: up to the ends */
+    uint32_t i, j;    /* threads, i < j */
+    uint32_t from[2]; /* control states of i and j */
+    uint32_t to[2];   /* behind the last steps */
+    bool is_fallback; /* GenMAT': none is feasible */
+    bool is_open;     /* nothing is dependent: up to the ends */
 } ft_mat;
 
 typedef struct ft_switch {
@@ -52,21 +52,22 @@ typedef struct ft_transactions {
     FT_VEC(ft_mat) mats;        /* in the order in which they were found */
     FT_VEC(ft_switch) switches; /* sorted; feasible ones */
     uint32_t n_switches;        /* before the rule of three lattice points */
-    uint32_t **boundaries; /* per thread: control states, ascending, from 0 to the end */
+    uint32_t **boundaries;      /* per thread: control states, ascending, from 0 to the end */
     uint32_t *n_boundaries;
     struct ft_lattice **lattices; /* of threads i < j at i * threads + j */
 } ft_transactions;
 
 typedef struct ft_transactions_options {
     ft_mat_kind kind;
-    bool pairwise;     /* switches of the pairs alone even for three threads: not adequate */
-    bool no_fallback;  /* not adequate */
-    bool no_ends;      /* nothing for a pair without dependent steps: not adequate without a dummy */
-    uint64_t work;     /* looks at lattice points, at most */
+    bool pairwise;    /* switches of the pairs alone even for three threads: not adequate */
+    bool no_fallback; /* not adequate */
+    bool no_ends;     /* nothing for a pair without dependent steps: not adequate without a dummy */
+    uint64_t work;    /* looks at lattice points, at most */
 } ft_transactions_options;
 
 /* NULL: it would be more work than that. The steps must outlive them. */
-ft_transactions *ft_transactions_new(const ft_stepping *steps, const ft_transactions_options *options);
+ft_transactions *ft_transactions_new(const ft_stepping *steps,
+                                     const ft_transactions_options *options);
 void ft_transactions_free(ft_transactions *transactions); /* accepts NULL */
 
 /* Can threads i and j be at these control states at once? */

@@ -184,7 +184,8 @@ static ft_range turned(unsigned width, wide low, wide high, bool is_signed, unsi
     ft_sort sort = bits_of(width);
     wide turn = (wide)1 << width, base = is_signed ? -(turn >> 1) : 0, first = low - base;
     wide turns = first >= 0 ? first / turn : -((turn - 1 - first) / turn);
-    if (turns != 0 || high - base >= turn) *wraps |= is_signed ? FT_WRAPS_SIGNED : FT_WRAPS_UNSIGNED;
+    if (turns != 0 || high - base >= turn)
+        *wraps |= is_signed ? FT_WRAPS_SIGNED : FT_WRAPS_UNSIGNED;
     if (high - base - turns * turn >= turn) return ft_range_any(sort);
     low -= turns * turn;
     high -= turns * turn;
@@ -199,8 +200,7 @@ static ft_range both_views(unsigned width, ft_range as_unsigned, ft_range as_sig
 
 static ft_range bv_add(ft_range a, ft_range b, unsigned w, unsigned *wraps)
 {
-    return both_views(w,
-                      turned(w, (wide)a.ulow + b.ulow, (wide)a.uhigh + b.uhigh, false, wraps),
+    return both_views(w, turned(w, (wide)a.ulow + b.ulow, (wide)a.uhigh + b.uhigh, false, wraps),
                       turned(w, (wide)a.low + b.low, (wide)a.high + b.high, true, wraps));
 }
 
@@ -400,12 +400,12 @@ static ft_range less_unsigned(ft_range a, ft_range b, bool or_equal)
 static const struct {
     bool compares, is_unsigned, or_equal, exchanged;
 } LESS[FT_OP_COUNT] = {
-    [FT_OP_LT] = {true, false, false, false},   [FT_OP_LE] = {true, false, true, false},
-    [FT_OP_GT] = {true, false, false, true},    [FT_OP_GE] = {true, false, true, true},
-    [FT_OP_BVULT] = {true, true, false, false}, [FT_OP_BVULE] = {true, true, true, false},
-    [FT_OP_BVUGT] = {true, true, false, true},  [FT_OP_BVUGE] = {true, true, true, true},
+    [FT_OP_LT] = {true, false, false, false},    [FT_OP_LE] = {true, false, true, false},
+    [FT_OP_GT] = {true, false, false, true},     [FT_OP_GE] = {true, false, true, true},
+    [FT_OP_BVULT] = {true, true, false, false},  [FT_OP_BVULE] = {true, true, true, false},
+    [FT_OP_BVUGT] = {true, true, false, true},   [FT_OP_BVUGE] = {true, true, true, true},
     [FT_OP_BVSLT] = {true, false, false, false}, [FT_OP_BVSLE] = {true, false, true, false},
-    [FT_OP_BVSGT] = {true, false, false, true}, [FT_OP_BVSGE] = {true, false, true, true},
+    [FT_OP_BVSGT] = {true, false, false, true},  [FT_OP_BVSGE] = {true, false, true, true},
 };
 
 static ft_range less(ft_op op, ft_range a, ft_range b)
@@ -438,8 +438,8 @@ static ft_range comparison(const ft_term_pool *pool, const ft_term_node *node,
     return truth(may_fail, may_hold);
 }
 
-static ft_range folded(const ft_term_pool *pool, const ft_term_node *node,
-                       const ft_range *children, unsigned *wraps)
+static ft_range folded(const ft_term_pool *pool, const ft_term_node *node, const ft_range *children,
+                       unsigned *wraps)
 {
     unsigned width = ft_term_sort(pool, node->children[0]).width;
     ft_range result = children[0];
@@ -520,8 +520,8 @@ ft_range ft_range_apply(const ft_term_pool *pool, const ft_term_node *node,
     if (op == FT_OP_EQ || op == FT_OP_DISTINCT || LESS[op].compares)
         return comparison(pool, node, children);
     if (op == FT_OP_CONCAT)
-        return concatenated(children[0], children[1],
-                            ft_term_sort(pool, node->children[1]).width, node->sort.width);
+        return concatenated(children[0], children[1], ft_term_sort(pool, node->children[1]).width,
+                            node->sort.width);
     if (node->n_children == 1) return unary(pool, node, children[0], wraps);
     return folded(pool, node, children, wraps);
 }

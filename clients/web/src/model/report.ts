@@ -65,6 +65,7 @@ const PASS_TEXTS: Record<string, string> = {
   constant: 'the condition has the same value in every schedule',
   standstill: 'in every state where all other threads wait, the thread can continue',
   exclusion: 'semaphore counts, or values read under a lock, exclude it',
+  interval: 'the ranges of the values that the condition reads make it true',
   unsat: 'the solver proved that no schedule reaches it',
   mixed: 'several passes, each for some of the event pairs',
 };
