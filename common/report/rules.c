@@ -60,6 +60,11 @@ static const ft_rule RULES[] = {
      "See that as many threads arrive as the barrier counts."},
     {"deadlock/join", "deadlock", "join", "Endless wait", "A thread joins one that never ends.",
      "End the joined thread's own wait first."},
+    {"deadlock/fork", "deadlock", "fork", "Deadlock of a forked process",
+     "A process is forked while another thread holds %s. The process waits for it forever: the "
+     "thread "
+     "that would release it does not exist there.",
+     "Take the lock around the fork (pthread_atfork), or let the forked process only call exec."},
     {"order/use-after-free", "order", "use-after-free", "Use after free",
      "A thread uses %s after another one has freed or destroyed it.",
      "Join or count references before the free."},

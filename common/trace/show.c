@@ -395,11 +395,25 @@ static void show_prefix(const ft_trace *trace, uint32_t e, ft_strbuf *out)
     if (aside && kind == FT_EVENT_WRITE) ft_strbuf_puts(out, "external ");
 }
 
+static bool forks_process(const ft_trace *trace, uint32_t e)
+{
+    static const char begin[] = FT_EDGE_PROCESS " ";
+    if (trace->kind[e] != FT_EVENT_EDGE_OUT) return false;
+    const char *name = trace->edges.names[trace->object[e]];
+    if (strncmp(name, begin, sizeof begin - 1) != 0) return false;
+    name += sizeof begin - 1;
+    return name[strspn(name, "0123456789")] == '.';
+}
+
 static void print(ft_show *show, uint32_t e, bool valued, ft_strbuf *out)
 {
     FT_REQUIRE(show && e < show->trace->n_events);
     const ft_trace *trace = show->trace;
     bool symbolic = ft_trace_is_symbolic_event(trace, e);
+    if (forks_process(trace, e)) {
+        ft_strbuf_puts(out, "fork a process");
+        return;
+    }
     if (!symbolic && ft_event_kind_object(trace->kind[e]) != FT_OBJECT_VARIABLE) {
         ft_trace_print_event(trace, e, out);
         return;

@@ -148,6 +148,12 @@ typedef struct ft_note {
     const char *text;
 } ft_note;
 
+/* Edges of a recording that order nothing. "process 2.7": its edge-out is the second fork of a
+ * process (the rest makes the name unique). "process 2 locks m", "process 2 reads l": that process
+ * waited, at the location of the edge-out, for a lock that the thread that forked it did not hold;
+ * these stand anywhere behind the fork. */
+#define FT_EDGE_PROCESS "process"
+
 typedef struct ft_trace {
     ft_arena *arena;
     ft_format format;

@@ -173,6 +173,10 @@ bool ft_candidates_is_marked(const ft_trace *trace); /* it has marked transactio
 void ft_candidates_assertion(ft_candidates *candidates);
 void ft_candidates_lock(ft_candidates *candidates);
 void ft_candidates_deadlock(ft_candidates *candidates);
+/* forks.c: part of the deadlocks. */
+void ft_candidates_forks(ft_candidates *candidates);
+/* The edge-out that says where the process waits for the lock, FT_NO_EVENT: none. */
+uint32_t ft_forks_wanting(const ft_trace *trace, uint32_t fork, uint32_t lock);
 void ft_candidates_order(ft_candidates *candidates);
 void ft_candidates_failure(ft_candidates *candidates);
 /* Triplets inside the stretch from event `from` to event `to` of one thread, for a property. */

@@ -402,6 +402,7 @@ static void find_stuck(ft_candidates *c)
 void ft_candidates_deadlock(ft_candidates *c)
 {
     find_cycles(c);
+    ft_candidates_forks(c);
     find_stuck(c);
     FT_CHECK(ft_candidates_add_up(c, FT_CHECK_DEADLOCK));
 }

@@ -21,6 +21,7 @@
     X(SEMAPHORE, "semaphore", DEADLOCK)                                                            \
     X(BARRIER, "barrier", DEADLOCK)                                                                \
     X(JOIN, "join", DEADLOCK)                                                                      \
+    X(FORK, "fork", DEADLOCK)                                                                      \
     X(USE_AFTER_FREE, "use-after-free", ORDER)                                                     \
     X(DOUBLE_FREE, "double-free", ORDER)                                                           \
     X(UNINITIALISED, "uninitialised", ORDER)                                                       \

@@ -313,6 +313,27 @@ static void failure_sentence(ft_strbuf *out, const ft_record_context *c, const f
     event_sentence(out, c, claim->events[0]);
 }
 
+/* "main forks a process at a.c:9 while T1 holds m, taken at a.c:3: it waits for m forever at
+ * a.c:4".
+ */
+static void fork_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
+{
+    const ft_trace *trace = c->trace;
+    uint32_t release = claim->events[0], fork = claim->events[1];
+    const char *lock = ft_trace_object_name(trace, release);
+    uint32_t section = ft_order_section_at(c->order, release, trace->object[release]);
+    uint32_t want = ft_forks_wanting(trace, fork, trace->object[release]);
+    ft_strbuf_printf(out, "%s forks a process at %s while %s holds %s",
+                     ft_trace_thread_name(trace, trace->thread[fork]), location(trace, fork),
+                     ft_trace_thread_name(trace, trace->thread[release]), lock);
+    if (section != FT_NO_SECTION)
+        ft_strbuf_printf(out, ", taken at %s",
+                         location(trace, c->order->sections.data[section].acquire));
+    ft_strbuf_printf(out, ": the process waits for %s forever", lock);
+    if (want != FT_NO_EVENT && trace->loc[want] != FT_NO_LOC)
+        ft_strbuf_printf(out, " at %s", location(trace, want));
+}
+
 static void events_sentence(ft_strbuf *out, const ft_record_context *c, const ft_claim *claim)
 {
     for (uint32_t i = 0; i < ft_claim_events(claim); i++) {
@@ -366,6 +387,8 @@ static char *sentence(const ft_record_context *c, const ft_group *group, const f
     if (group->check == FT_CHECK_PROPERTY)
         ft_strbuf_printf(&out, "property %s: ", c->spec->properties.data[group->property].name);
     writer *write = WRITERS[claim->kind];
+    if (claim->kind == FT_CLAIM_CO_ENABLED && group->check == FT_CHECK_DEADLOCK)
+        write = fork_sentence;
     (write ? write : events_sentence)(&out, c, claim);
     return ft_strbuf_take(&out);
 }

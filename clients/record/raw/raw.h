@@ -24,7 +24,7 @@
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW018"
+#define FT_RAW_MAGIC    "FTRAW019"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -53,6 +53,18 @@ typedef enum ft_raw_end {
 
 /* Why: no space is left, or what it keeps has reached the limit. */
 typedef enum ft_raw_full { FT_RAW_FULL_NOT, FT_RAW_FULL_DISK, FT_RAW_FULL_LIMIT } ft_raw_full;
+
+enum { FT_RAW_WANTS = 48 }; /* kept of them */
+#define FT_RAW_UNUSED UINT32_MAX
+typedef struct ft_raw_want {
+    uint32_t process; /* the number of its fork, from 1 */
+    uint32_t object;  /* the lock, as its parent knew it; FT_RAW_UNUSED: not used yet there */
+    uint32_t class;   /* ft_raw_class */
+    uint32_t shared;  /* 1: for reading */
+    uint32_t written; /* 1: all of it is there */
+    uint64_t address; /* of the lock */
+    uint64_t code;    /* return address of the call */
+} ft_raw_want;
 
 typedef struct ft_raw_header {
     char magic[8];
@@ -92,6 +104,10 @@ typedef struct ft_raw_header {
      */
     uint32_t open_line;
     uint32_t openmp; /* by the runtime: 1: libgomp's regions are run by the recorder's threads */
+    /* by what the program forked, before it becomes another program: the locks that it waited for,
+       which the process that forked it did not hold; each once */
+    uint32_t n_wants;
+    ft_raw_want wants[FT_RAW_WANTS];
 } ft_raw_header;
 
 /*  symbol      operands  meaning */
@@ -155,10 +171,15 @@ enum {
     FT_RAW_CHANNEL_HEALTH,
     FT_RAW_CHANNEL_LOCKED,
     FT_RAW_CHANNEL_RUNS, /* by thread: who found it running puts in, its end takes out */
+    /* No order: events that say something. The process of that number is forked; a process, times
+       FT_RAW_FORKS, plus a lock, times two, plus 1 where it reads: it waits for the lock there */
+    FT_RAW_CHANNEL_FORKS,
+    FT_RAW_CHANNEL_WANTS,
     FT_RAW_CHANNEL_KIND_SHIFT = 40
 };
 #define FT_RAW_CHANNEL_OF(kind, number)                                                            \
     (FT_RAW_CHANNEL_SIGNAL | (uint64_t)(kind) << FT_RAW_CHANNEL_KIND_SHIFT | (number))
+#define FT_RAW_FORKS (UINT64_C(1) << 24) /* objects of a program that forks, at most */
 /* A semaphore has two, by its object: what changes its count goes into COUNTED, and comes after
  * what went into LOOKED; who only looks at the count (sem_getvalue, a try that fails) does the
  * opposite. So it is with a robust mutex, HEALTH and LOCKED: its owner's end, its being mended or

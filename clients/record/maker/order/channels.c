@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "raw/raw.h"
+#include "trace/trace.h"
 
 /* A thread's last put into a channel. */
 typedef struct put {
@@ -122,6 +123,7 @@ static const char *kind_of(const ft_channels *c, uint64_t channel, uint64_t *num
         [FT_RAW_CHANNEL_HEALTH] = "owner of mutex",
         [FT_RAW_CHANNEL_LOCKED] = "lock of mutex",
         [FT_RAW_CHANNEL_RUNS] = "run of thread",
+        [FT_RAW_CHANNEL_FORKS] = FT_EDGE_PROCESS,
     };
     uint64_t told = channel - FT_RAW_CHANNEL_SIGNAL, kind = told >> FT_RAW_CHANNEL_KIND_SHIFT;
     if (channel == FT_RAW_CHANNEL_UNKNOWN) {

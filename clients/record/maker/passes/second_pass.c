@@ -211,9 +211,31 @@ static void keep_piece(ft_maker *m, const ft_raw_record *r)
     ft_builder_inputs(m->builder, r->text, r->length);
 }
 
+/* What a forked process waits for (common/trace/trace.h, FT_EDGE_PROCESS). */
+static bool pass_want(ft_maker *m, const ft_raw_record *r)
+{
+    uint64_t first = FT_RAW_CHANNEL_OF(FT_RAW_CHANNEL_WANTS, 0), want = r->operands[1] - first;
+    if (r->operands[1] < first || want >> FT_RAW_CHANNEL_KIND_SHIFT) return false;
+    uint64_t object = want % FT_RAW_FORKS / 2;
+    if (object >= m->inventory.objects.len) return true;
+    ft_raw_class class = m->inventory.objects.data[object].class;
+    if (class != FT_RAW_CLASS_MUTEX && class != FT_RAW_CLASS_RWLOCK) return true;
+    ft_strbuf name = {0};
+    uint32_t lock = ft_names_object(&m->names, object);
+    ft_strbuf_printf(&name, FT_EDGE_PROCESS " %llu %s %s",
+                     (unsigned long long)(want / FT_RAW_FORKS), want & 1 ? "reads" : "locks",
+                     ft_builder_peek(m->builder)->locks.names[lock]);
+    uint32_t edge = ft_builder_edge(m->builder, name.text, name.len);
+    ft_strbuf_release(&name);
+    ft_builder_event(m->builder, FT_EVENT_EDGE_OUT, ft_names_thread(&m->names, r->thread), edge,
+                     ft_names_locate(&m->names, r->operands[2]), FT_NO_VALUE, 0);
+    return true;
+}
+
 static void pass_channel(ft_maker *m, const ft_raw_record *r)
 {
     const uint64_t *o = r->operands;
+    if (pass_want(m, r)) return;
     uint32_t thread = ft_names_thread(&m->names, r->thread);
     ft_channels_follow(m->channels, m->builder, thread, o, ft_names_locate(&m->names, o[2]));
     bool fed = !(o[1] & (FT_RAW_CHANNEL_SIGNAL | FT_RAW_CHANNEL_TAKEN));

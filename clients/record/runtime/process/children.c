@@ -17,7 +17,9 @@
 #include "process/process.h"
 #include "raw/raw.h"
 #include "scheduling/scheduling.h"
+#include "state/object.h"
 #include "state/thread.h"
+#include "sync/sync.h"
 
 enum { ARGUMENTS = 1024 };
 
@@ -36,8 +38,104 @@ void ft_rt_give_away(const void *pc)
     give_away(true, pc);
 }
 
+/* ---- locks that a forked process waits for: another thread may hold them when it is forked, and
+ * nobody gives them back there */
+
+static struct {
+    const void *code; /* of the fork that begins */
+    uint32_t forks;
+    const ft_rt_thread *forker; /* in the child: the thread that it is a copy of */
+} forked;
+
+void ft_rt_fork_prepare(void)
+{
+    if (!forked.code) return;
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    forked.forker = self;
+    uint64_t channel = FT_RAW_CHANNEL_OF(FT_RAW_CHANNEL_FORKS, (uint64_t)++forked.forks);
+    FT_RT_LOG(CHANNEL, FT_RAW_CHANNEL_OUT, channel, ft_rt_site(forked.code));
+    forked.code = NULL;
+    self->inside = false;
+}
+
+/* Locks that the child made anew are its own. */
+enum { MADE = 64 };
+static const void *made[MADE];
+static uint32_t n_made;
+
+void ft_rt_child_makes(const void *lock)
+{
+    made[n_made++ % MADE] = lock;
+}
+
+static bool is_its_own(const void *lock, const ft_rt_object *o)
+{
+    if (n_made > MADE || (o && o->owner && o->owner == forked.forker)) return true;
+    for (uint32_t i = 0; i < n_made; i++)
+        if (made[i] == lock) return true;
+    return false;
+}
+
+static bool is_known(uint32_t n, const void *lock, uint32_t shared)
+{
+    for (uint32_t i = 0; i < n && i < FT_RAW_WANTS; i++) {
+        const ft_raw_want *w = &ft_rt_header->wants[i];
+        if (w->process == forked.forks && w->address == (uintptr_t)lock && w->shared == shared)
+            return true;
+    }
+    return false;
+}
+
+void ft_rt_child_wants(ft_raw_class class, const void *lock, bool shared, const void *pc)
+{
+    const ft_rt_object *o = ft_rt_object_known(class, lock);
+    if (!forked.forks || is_its_own(lock, o)) return;
+    uint32_t n = __atomic_load_n(&ft_rt_header->n_wants, __ATOMIC_RELAXED);
+    if (n >= FT_RAW_WANTS || is_known(n, lock, shared)) return;
+    n = __atomic_fetch_add(&ft_rt_header->n_wants, 1, __ATOMIC_RELAXED);
+    if (n >= FT_RAW_WANTS) return;
+    ft_raw_want *want = &ft_rt_header->wants[n];
+    *want = (ft_raw_want){.process = forked.forks,
+                          .object = o ? o->id : FT_RAW_UNUSED,
+                          .class = class,
+                          .shared = shared,
+                          .address = (uintptr_t)lock,
+                          .code = (uintptr_t)pc};
+    __atomic_store_n(&want->written, 1, __ATOMIC_RELEASE);
+}
+
+extern const char __executable_start, _end;
+
+/* A lock that no thread had used when the process was forked is known by its address: a variable's
+ * stays the same, other memory may hold another lock by now. */
+static uint32_t object_of(const ft_raw_want *want)
+{
+    if (want->object != FT_RAW_UNUSED) return want->object;
+    uintptr_t from = (uintptr_t)&__executable_start, to = (uintptr_t)&_end;
+    if (want->address < from || want->address >= to) return FT_RAW_UNUSED;
+    const void *lock = (const void *)(uintptr_t)want->address;
+    const ft_rt_object *o = ft_rt_object_known((ft_raw_class)want->class, lock);
+    return o ? o->id : FT_RAW_UNUSED;
+}
+
+void ft_rt_log_wants(void)
+{
+    uint32_t n = __atomic_load_n(&ft_rt_header->n_wants, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < n && i < FT_RAW_WANTS; i++) {
+        const ft_raw_want *want = &ft_rt_header->wants[i];
+        if (!__atomic_load_n(&want->written, __ATOMIC_ACQUIRE)) continue;
+        uint32_t object = object_of(want);
+        if (object >= FT_RAW_FORKS / 2) continue;
+        uint64_t number = want->process * FT_RAW_FORKS + object * UINT64_C(2) + want->shared;
+        FT_RT_LOG(CHANNEL, FT_RAW_CHANNEL_OUT, FT_RAW_CHANNEL_OF(FT_RAW_CHANNEL_WANTS, number),
+                  ft_rt_site((const void *)(uintptr_t)want->code));
+    }
+}
+
 pid_t fork(void)
 {
+    forked.code = ft_rt_self ? __builtin_return_address(0) : NULL;
     give_away(true, __builtin_return_address(0));
     return FT_REAL(fork)();
 }

@@ -24,6 +24,10 @@ void ft_rt_in_child(void);
 
 /* ---- children.c: before a process begins, which gets the descriptors and can end */
 void ft_rt_give_away(const void *pc);
+/* After all that the program does before a fork (pthread_atfork). */
+void ft_rt_fork_prepare(void);
+/* At the end: what forked processes waited for (raw/raw.h, ft_raw_want). */
+void ft_rt_log_wants(void);
 
 /* ---- signals.c */
 /* The program starts with the signals ignored and blocked that were so in the recording. */

@@ -439,7 +439,7 @@ static void start(void)
         ft_rt_say(
             "the program uses all thread keys (pthread_key_create): the ends of threads are not "
             "recorded");
-    pthread_atfork(NULL, in_parent, ft_rt_in_child);
+    pthread_atfork(ft_rt_fork_prepare, in_parent, ft_rt_in_child);
     at_quick_exit(finish);
     ft_rt_baton_start();
     assert(ft_rt_self && !ft_rt_self->id && ft_rt_self->state == FT_RT_RUNNING);
@@ -467,7 +467,7 @@ __attribute__((destructor(101))) static void finish(void)
 {
     if (ft_rt_exploring) ft_rt_x_finish();
     ft_rt_thread *self = ft_rt_enter();
-    if (self) ft_rt_log_deadlocks(), ft_rt_log_open_line();
+    if (self) ft_rt_log_wants(), ft_rt_log_deadlocks(), ft_rt_log_open_line();
     ft_rt_log_end(FT_RAW_END_EXIT); /* without a thread: main's ended, and then all others */
     ft_rt_replay_exit();
     if (self) ft_rt_leave(self);
@@ -477,7 +477,9 @@ void _exit(int code)
 {
     ft_rt_x_exit(code);
     ft_rt_thread *self = ft_rt_enter();
-    if (self) ft_rt_log_deadlocks(), ft_rt_log_end(FT_RAW_END_EXIT), ft_rt_replay_exit();
+    if (self)
+        ft_rt_log_wants(), ft_rt_log_deadlocks(), ft_rt_log_end(FT_RAW_END_EXIT),
+            ft_rt_replay_exit();
     syscall(SYS_exit_group, code);
     __builtin_unreachable();
 }

@@ -21,6 +21,13 @@ enum { KIND_BITS = 3, ROBUST_BIT = 16 };
 
 static uint32_t n_robust; /* ever */
 
+/* A forked process may wait for it forever (process/children.c). */
+static inline void tell_child(ft_raw_class class, const volatile void *lock, bool shared,
+                              const void *pc)
+{
+    if (ft_rt_forked) ft_rt_child_wants(class, (const void *)(uintptr_t)lock, shared, pc);
+}
+
 static ft_rt_object *mutex_at(const pthread_mutex_t *mutex)
 {
     uint32_t kind = (uint32_t)mutex->__data.__kind;
@@ -155,6 +162,7 @@ int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attrib
     FT_RT_EXPLORED(ft_rt_x_mutex_init(mutex, attributes));
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_mutex_init)(mutex, attributes);
+    if (ft_rt_forked) ft_rt_child_makes(mutex);
     if (!self) return result;
     FT_RT_BEGINS(mutex, mutex_at(mutex));
     return FT_RT_END(result);
@@ -170,6 +178,7 @@ int pthread_mutex_destroy(pthread_mutex_t *mutex)
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     FT_RT_EXPLORED(ft_rt_x_lock(mutex, FT_RT_X_NO_LIMIT, CODE));
+    tell_child(FT_RAW_CLASS_MUTEX, mutex, false, CODE);
     FT_RT_HOOK(pthread_mutex_lock, mutex);
     return FT_RT_END(lock_mutex(mutex, NULL, false, FT_RT_SITE, self));
 }
@@ -282,6 +291,7 @@ int pthread_spin_destroy(pthread_spinlock_t *spin)
 int pthread_spin_lock(pthread_spinlock_t *spin)
 {
     FT_RT_EXPLORED(ft_rt_x_spin_lock(spin, false, CODE));
+    tell_child(FT_RAW_CLASS_MUTEX, spin, false, CODE);
     FT_RT_HOOK(pthread_spin_lock, spin);
     ft_rt_object *o = spin_at(spin);
     FT_RT_ASKS(self, ACQUIRE, 0, o->id, FT_RT_SITE);
@@ -378,6 +388,7 @@ int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attr
     FT_RT_EXPLORED(ft_rt_x_rwlock_init(lock, attributes));
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_rwlock_init)(lock, attributes);
+    if (ft_rt_forked) ft_rt_child_makes(lock);
     if (!self) return result;
     FT_RT_BEGINS(lock, rwlock_at(lock));
     return FT_RT_END(result);
@@ -394,6 +405,7 @@ int pthread_rwlock_destroy(pthread_rwlock_t *lock)
     int pthread_rwlock_##name(pthread_rwlock_t *lock)                                              \
     {                                                                                              \
         FT_RT_EXPLORED(ft_rt_x_rwlock(lock, write, try, FT_RT_X_NO_LIMIT, CODE));                  \
+        if (!try) tell_child(FT_RAW_CLASS_RWLOCK, lock, !write, CODE);                             \
         FT_RT_HOOK(pthread_rwlock_##name, lock);                                                   \
         return FT_RT_END(take(self, rwlock_at(lock), write, try, NULL, FT_RT_SITE));               \
     }

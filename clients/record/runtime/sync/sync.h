@@ -64,6 +64,11 @@ ft_rt_object *ft_rt_object_next(size_t *at);                  /* from *at = 0; N
         end_result;                                                                                \
     })
 
+/* In a process that the program forked: it is about to wait for a lock that it has from its parent.
+ * (process/children.c) */
+void ft_rt_child_makes(const void *lock); /* there: it initialises a lock anew */
+void ft_rt_child_wants(ft_raw_class class, const void *lock, bool shared, const void *pc);
+
 /* ---- mutex.c */
 /* At the thread's end: its robust mutexes are abandoned. */
 void ft_rt_mutexes_abandon(const ft_rt_thread *self);
