@@ -16,6 +16,7 @@
 #include "app/retention.h"
 #include "base/memory.h"
 #include "commands/limit_command.h"
+#include "commands/migrate_command.h"
 #include "commands/token_command.h"
 #include "commands/verb_command.h"
 #include "setup/config.h"
@@ -30,6 +31,7 @@ static const char HEAD[] =
     "       foretelld token create|list|revoke ...   (see foretelld token --help)\n"
     "       foretelld limit set|list ...             (see foretelld limit --help)\n"
     "       foretelld backup FILE [--state DIR]\n"
+    "       foretelld migrate --from STORE --to STORE   (see foretelld migrate --help)\n"
     "\n"
     "The Foretell server: accepts traces and jobs over HTTP, stores them in a database, and "
     "has\n"
@@ -439,6 +441,7 @@ int main(int argc, char **argv)
     take_over_memory();
     if (argc > 1 && strcmp(argv[1], "token") == 0) return ft_token_command(argc - 2, argv + 2);
     if (argc > 1 && strcmp(argv[1], "limit") == 0) return ft_limit_command(argc - 2, argv + 2);
+    if (argc > 1 && strcmp(argv[1], "migrate") == 0) return ft_migrate_command(argc - 2, argv + 2);
     if (argc > 1 && strcmp(argv[1], "backup") == 0) return backup(argc - 2, argv + 2);
     ft_config config;
     ft_error err = FT_ERROR_INIT;

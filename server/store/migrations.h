@@ -15,6 +15,8 @@ extern const char *const ft_postgres_migrations[];
 
 /* The version that this program writes. */
 int ft_migration_count(void);
+/* Added to the version of a store that is being moved there (move.h): no daemon opens it. */
+#define FT_MIGRATION_MOVING 1000000
 /* FT_UNSUPPORTED: the database is newer than this program. */
 ft_status ft_migration_refused(int64_t version, ft_error *err);
 

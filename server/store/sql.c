@@ -123,6 +123,14 @@ ft_status ft_sql_start(ft_sql *sql, ft_statement **statement, ft_error *err, con
     return status;
 }
 
+ft_status ft_sql_start_values(ft_sql *sql, ft_statement **statement, ft_error *err,
+                              const char *text, const char *format, const ft_value *values)
+{
+    ft_status status = prepare(sql, text, format, statement, err);
+    if (status != FT_OK) return status;
+    return sql->driver->bind(sql, *statement, values, strlen(format), err);
+}
+
 ft_status ft_sql_next(ft_sql *sql, ft_statement *statement, bool *row, ft_error *err)
 {
     FT_REQUIRE(statement && row);

@@ -15,7 +15,7 @@
 #include "base/status.h"
 
 #define FT_SQL_STATEMENTS 256
-#define FT_SQL_ARGUMENTS  16 /* of a statement, at most */
+#define FT_SQL_ARGUMENTS  24 /* of a statement, at most */
 
 /* One literal of two texts: the first byte says so, a zero byte stands between them. */
 #define FT_DIALECTS(sqlite, postgres) "\1" sqlite "\0" postgres
@@ -121,6 +121,11 @@ bool ft_sql_is_address(const char *place);
  * Texts and bytes must stay until the statement is done. */
 ft_status ft_sql_start(ft_sql *sql, ft_statement **statement, ft_error *err, const char *text,
                        const char *format, ...) FT_MUST_CHECK;
+/* The same with arguments as values, of these kinds or null; `text` must stay, and not change,
+ * until ft_sql_forget. */
+ft_status ft_sql_start_values(ft_sql *sql, ft_statement **statement, ft_error *err,
+                              const char *text, const char *format,
+                              const ft_value *values) FT_MUST_CHECK;
 /* *row: whether there is one (else the statement is reset). */
 ft_status ft_sql_next(ft_sql *sql, ft_statement *statement, bool *row, ft_error *err) FT_MUST_CHECK;
 /* Runs a statement that gives no rows; *changed (may be NULL) is the number of rows it changed. */
