@@ -100,8 +100,9 @@ static ft_status start(void *context, uint32_t slot, const ft_x_task *task, ft_e
     ft_native_task(n, slot, task);
     *own = (ft_native_slot){.busy = true};
     clock_gettime(CLOCK_MONOTONIC, &own->since);
-    __atomic_store_n(&s->state, FT_EXPLORING_WANTED, __ATOMIC_RELEASE);
-    syscall(SYS_futex, &s->state, FUTEX_WAKE, 1, NULL, NULL, 0);
+    __atomic_store_n(&s->state, FT_EXPLORING_WANTED, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&s->sleeps, __ATOMIC_SEQ_CST))
+        syscall(SYS_futex, &s->state, FUTEX_WAKE, 1, NULL, NULL, 0);
     return FT_OK;
 }
 
@@ -136,9 +137,26 @@ static bool has_died(ft_native *n)
     return n->child && waitpid(n->child, &status, WNOHANG) == n->child && !(n->child = 0);
 }
 
-static ft_status finish(void *context, uint32_t *slot, ft_x_run *run, ft_error *err)
+/* Until a run has ended since `overs` was read; false: none has for a while. */
+static bool await_over(ft_native *n, uint32_t overs)
 {
     const struct timespec look = {.tv_nsec = 200000000};
+    ft_exploring_header *h = n->shared;
+    bool slept = false;
+    for (uint32_t i = h->options.spins; i; i--) {
+        if (__atomic_load_n(&h->overs, __ATOMIC_ACQUIRE) != overs) return true;
+        ft_exploring_pause();
+    }
+    __atomic_store_n(&h->sleeps, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&h->overs, __ATOMIC_SEQ_CST) == overs)
+        slept =
+            syscall(SYS_futex, &h->overs, FUTEX_WAIT, overs, &look, NULL, 0) && errno == ETIMEDOUT;
+    __atomic_store_n(&h->sleeps, 0, __ATOMIC_RELAXED);
+    return !slept;
+}
+
+static ft_status finish(void *context, uint32_t *slot, ft_x_run *run, ft_error *err)
+{
     ft_native *n = context;
     for (;;) {
         uint32_t overs = __atomic_load_n(&n->shared->overs, __ATOMIC_ACQUIRE);
@@ -149,9 +167,7 @@ static ft_status finish(void *context, uint32_t *slot, ft_x_run *run, ft_error *
             n->slots[i].busy = false;
             return FT_OK;
         }
-        if (!syscall(SYS_futex, &n->shared->overs, FUTEX_WAIT, overs, &look, NULL, 0) ||
-            errno != ETIMEDOUT)
-            continue;
+        if (await_over(n, overs)) continue;
         if (has_died(n))
             return ft_error_set(err, FT_INTERNAL, "the process that starts the runs has ended");
         for (uint32_t i = 0; i < n->options.workers; i++)

@@ -139,7 +139,8 @@ typedef enum ft_exploring_state {
 } ft_exploring_state;
 
 typedef struct ft_exploring_slot {
-    uint32_t state; /* futex, ft_exploring_state */
+    uint32_t state;  /* futex, ft_exploring_state */
+    uint32_t sleeps; /* 1: the program's process may sleep until it is WANTED */
     /* the task, by the explorer */
     uint32_t n_prefix;
     uint32_t avoid[FT_X_THREADS];
@@ -177,6 +178,8 @@ typedef struct ft_exploring_options {
     uint32_t spurious;    /* 1: waits for a condition may wake up by themselves */
     uint32_t early;       /* 1: time limits may pass while others can go on */
     uint32_t races;       /* 1: races are looked for */
+    uint32_t spins;       /* looks at what the other one does before one sleeps; 0 where there is
+                             no processor for that */
     uint32_t patience_ms; /* of processor time, for a run without an action; 0: without end */
     uint32_t polls;       /* fruitless rounds of a loop that polls */
     uint32_t n_points;    /* places whose accesses are scheduling points */
@@ -204,8 +207,16 @@ typedef struct ft_exploring_header {
     ft_x_operation first; /* the first choice, by the first thread; objects as in slot 0 */
     uint32_t n_modules;
     ft_exploring_module modules[FT_EXPLORING_MODULES];
-    uint32_t overs; /* futex: how many runs have ended */
+    uint32_t overs;  /* futex: how many runs have ended */
+    uint32_t sleeps; /* 1: the explorer may sleep until that changes */
 } ft_exploring_header;
+
+static inline void ft_exploring_pause(void)
+{
+#if defined __x86_64__
+    __builtin_ia32_pause();
+#endif
+}
 
 /* ---- where things are in the file: header, then the slots; behind each its prefix and steps */
 

@@ -40,11 +40,21 @@ static void stay_on_processor(uint32_t slot)
     syscall(SYS_sched_setaffinity, 0, sizeof one, &one);
 }
 
+static bool is_wanted(const ft_exploring_slot *s)
+{
+    return __atomic_load_n(&s->state, __ATOMIC_SEQ_CST) == FT_EXPLORING_WANTED;
+}
+
 static void await_wanted(ft_exploring_slot *s)
 {
-    uint32_t state;
-    while ((state = __atomic_load_n(&s->state, __ATOMIC_ACQUIRE)) != FT_EXPLORING_WANTED)
-        syscall(SYS_futex, &s->state, FUTEX_WAIT, state, NULL, NULL, 0);
+    for (uint32_t i = ft_rt_x_header->options.spins; i && !is_wanted(s); i--) ft_exploring_pause();
+    while (!is_wanted(s)) {
+        __atomic_store_n(&s->sleeps, 1, __ATOMIC_SEQ_CST);
+        uint32_t state = __atomic_load_n(&s->state, __ATOMIC_SEQ_CST);
+        if (state != FT_EXPLORING_WANTED)
+            syscall(SYS_futex, &s->state, FUTEX_WAIT, state, NULL, NULL, 0);
+    }
+    __atomic_store_n(&s->sleeps, 0, __ATOMIC_RELAXED);
 }
 
 bool ft_rt_x_await_task(ft_exploring_slot *s)
@@ -59,8 +69,9 @@ void ft_rt_x_report(ft_exploring_slot *s, int status)
 {
     s->status = status;
     __atomic_store_n(&s->state, FT_EXPLORING_OVER, __ATOMIC_RELEASE);
-    __atomic_fetch_add(&ft_rt_x_header->overs, 1, __ATOMIC_RELEASE);
-    syscall(SYS_futex, &ft_rt_x_header->overs, FUTEX_WAKE, 1, NULL, NULL, 0);
+    __atomic_fetch_add(&ft_rt_x_header->overs, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&ft_rt_x_header->sleeps, __ATOMIC_SEQ_CST))
+        syscall(SYS_futex, &ft_rt_x_header->overs, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 static uint64_t now(void)
