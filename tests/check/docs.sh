@@ -20,6 +20,7 @@ compare docs/man/foretell-cc.1 docs/man/foretell-cc.1.sh "$bin/foretell-cc"
 compare docs/man/foretelld.8 docs/man/foretelld.8.sh "$bin/foretelld"
 compare docs/reference.md docs/reference.sh
 compare docs/engine.md docs/passes.sh
+compare docs/programs.md docs/programs.sh
 
 # Every route is described for people and for machines.
 while IFS='|' read -r _ method path _; do
