@@ -5,7 +5,8 @@
  * grade; with -v also each failure and race. It ends with 0 where the search finished.
  *
  *   -w N  workers   -g N  first grade (ft_exploring_grade)   -r N  at most N runs   -c  complete
- *   -s N  steps a run   -v  verbose   -n  names each class   -t  runs a second */
+ *   -s N  steps a run   -v  verbose   -n  names each class   -t  runs a second
+ *   -a    at the end some runs again, from the program's start: "sample N differing N" */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -95,13 +96,24 @@ static double now(void)
     return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
 }
 
+static ft_status check(ft_native *native, ft_error *err)
+{
+    uint32_t checked, differing;
+    ft_status status = ft_native_check(native, &checked, &differing, err);
+    if (status == FT_OK)
+        printf("sample %u differing %u\n", checked, differing);
+    else
+        fprintf(stderr, "%s\n", err->message);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     ft_native_options options = ft_native_defaults();
     ft_x_options search = {.on_class = take};
     seen s = {0};
-    bool verbose = false, timed = false;
-    for (int o; (o = getopt(argc, argv, "+w:g:r:s:p:cvntxk:")) >= 0;) {
+    bool verbose = false, timed = false, checks = false;
+    for (int o; (o = getopt(argc, argv, "+w:g:r:s:p:cvntxk:a")) >= 0;) {
         if (o == 'w') options.workers = (uint32_t)strtoul(optarg, NULL, 10);
         if (o == 'g') options.run.grade = (uint32_t)strtoul(optarg, NULL, 10);
         if (o == 'r') search.max_runs = (uint64_t)strtoull(optarg, NULL, 10);
@@ -111,6 +123,7 @@ int main(int argc, char **argv)
         if (o == 'v') verbose = true;
         if (o == 'n') s.names = true;
         if (o == 't') timed = true;
+        if (o == 'a') checks = true;
         if (o == 'x') options.shows = true;
     }
     if (optind == argc) return 2;
@@ -134,6 +147,7 @@ int main(int argc, char **argv)
     double took = now() - start;
     if (timed) printf("%.0f runs a second, %.2f s\n", (double)counts.runs / took, took);
     if (verbose) print_facts(s.native);
+    if (checks && status == FT_OK) status = check(s.native, &err);
     ft_native_close(s.native);
     return status != FT_OK ? 2 : !finished;
 }

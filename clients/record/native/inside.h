@@ -9,6 +9,8 @@
 #include "base/memory.h"
 #include "native/native.h"
 
+enum { FT_NATIVE_SAMPLE = 5 };
+
 /* A slot, as the explorer sees it. */
 typedef struct ft_native_slot {
     bool busy;
@@ -41,7 +43,21 @@ struct ft_native {
     FT_VEC(uint64_t) lingering; /* return addresses of calls at which threads lingered */
     ft_x_watches *watches;
     FT_VEC(uint64_t) pcs; /* of the last run's steps */
+    struct {
+        uint64_t met, random;
+        ft_x_run runs[FT_NATIVE_SAMPLE];
+    } sample; /* of the runs so far */
 };
+
+/* ---- native.c: waits until the slot's run is over */
+ft_status ft_native_await(ft_native *n, uint32_t slot, ft_error *err) FT_MUST_CHECK;
+
+/* ---- anew.c */
+/* Starts the program for the slot's task, which is there, up to its first choice. */
+ft_status ft_native_start_anew(ft_native *n, uint32_t slot, ft_error *err) FT_MUST_CHECK;
+void ft_native_reap(ft_native *n, uint32_t slot); /* the run is over if its process is */
+void ft_native_sample_run(ft_native *n, const ft_x_run *run);
+void ft_native_sample_release(ft_native *n);
 
 /* ---- start.c */
 ft_status ft_native_share(ft_native *n, ft_error *err) FT_MUST_CHECK; /* makes the memory file */

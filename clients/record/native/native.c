@@ -69,6 +69,7 @@ void ft_native_close(ft_native *n)
     ft_vec_release(&n->pcs);
     ft_vec_release(&n->lingering);
     ft_x_watches_free(n->watches);
+    ft_native_sample_release(n);
     ft_map_release(&n->by_name);
     ft_map_release(&n->by_race);
     free(n->slots);
@@ -100,6 +101,7 @@ static ft_status start(void *context, uint32_t slot, const ft_x_task *task, ft_e
     ft_native_task(n, slot, task);
     *own = (ft_native_slot){.busy = true};
     clock_gettime(CLOCK_MONOTONIC, &own->since);
+    if (n->shared->grade == FT_EXPLORING_ANEW) return ft_native_start_anew(n, slot, err);
     __atomic_store_n(&s->state, FT_EXPLORING_WANTED, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&s->sleeps, __ATOMIC_SEQ_CST))
         syscall(SYS_futex, &s->state, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -155,23 +157,51 @@ static bool await_over(ft_native *n, uint32_t overs)
     return !slept;
 }
 
+/* Nothing has ended for a while. */
+static ft_status look_after_all(ft_native *n, ft_error *err)
+{
+    if (has_died(n))
+        return ft_error_set(err, FT_INTERNAL, "the process that starts the runs has ended");
+    for (uint32_t i = 0; i < n->options.workers; i++)
+        if (n->slots[i].busy) look_after(n, i);
+    return FT_OK;
+}
+
+ft_status ft_native_await(ft_native *n, uint32_t slot, ft_error *err)
+{
+    n->slots[slot] = (ft_native_slot){.busy = true, .child = n->slots[slot].child};
+    clock_gettime(CLOCK_MONOTONIC, &n->slots[slot].since);
+    for (;;) {
+        uint32_t overs = __atomic_load_n(&n->shared->overs, __ATOMIC_ACQUIRE);
+        bool over = is_over(n, slot);
+        ft_native_reap(n, slot);
+        if (over) break;
+        if (is_over(n, slot) || await_over(n, overs)) continue;
+        ft_status status = look_after_all(n, err);
+        if (status != FT_OK) return status;
+    }
+    n->slots[slot].busy = false;
+    return FT_OK;
+}
+
 static ft_status finish(void *context, uint32_t *slot, ft_x_run *run, ft_error *err)
 {
     ft_native *n = context;
     for (;;) {
         uint32_t overs = __atomic_load_n(&n->shared->overs, __ATOMIC_ACQUIRE);
         for (uint32_t i = 0; i < n->options.workers; i++) {
+            if (n->slots[i].child) ft_native_reap(n, i);
             if (!is_over(n, i)) continue;
+            if (n->slots[i].child) ft_native_reap(n, i);
             *slot = i;
             ft_native_run(n, i, run);
             n->slots[i].busy = false;
+            ft_native_sample_run(n, run);
             return FT_OK;
         }
         if (await_over(n, overs)) continue;
-        if (has_died(n))
-            return ft_error_set(err, FT_INTERNAL, "the process that starts the runs has ended");
-        for (uint32_t i = 0; i < n->options.workers; i++)
-            if (n->slots[i].busy) look_after(n, i);
+        ft_status status = look_after_all(n, err);
+        if (status != FT_OK) return status;
     }
 }
 

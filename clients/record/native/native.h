@@ -14,6 +14,7 @@
  *
  *   native.c    the interface      tasks.c   from a task to a slot, and back to a run
  *   start.c     the program        facts.c   failures, races, places
+ *   anew.c      runs from the program's start
  *
  * Imports: raw, common/base, common/explore. */
 #ifndef FT_RECORD_NATIVE_H
@@ -44,6 +45,12 @@ void ft_native_close(ft_native *native); /* accepts NULL */
 
 /* Valid until ft_native_close. */
 ft_x_executor ft_native_executor(ft_native *native);
+
+/* When the search is over: makes some of its runs again from the program's start, and compares them
+ * action by action. A run that differs depends on more than the schedule, or shows that runs are
+ * not made as they should be. */
+ft_status ft_native_check(ft_native *native, uint32_t *checked, uint32_t *differing,
+                          ft_error *err) FT_MUST_CHECK;
 
 /* How runs are made; *why (may be NULL): why not by an earlier grade, "" where it is the first. */
 ft_exploring_grade ft_native_grade(const ft_native *native, const char **why);

@@ -43,6 +43,7 @@ extern struct ft_rt_x_run {
 
 /* The same in all runs. */
 extern ft_exploring_header *ft_rt_x_header;
+extern uint32_t ft_rt_x_only_slot; /* 1 + the slot of this process's only run; 0: it serves */
 
 /* How runs are made, and how threads take turns in them. Only one thread runs at any moment, and
  * all of these are called by it. */

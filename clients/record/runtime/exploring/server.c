@@ -156,9 +156,15 @@ ft_exploring_slot *ft_rt_x_serve_copies(void)
 /* The explorer starts a process for each run, and waits for it itself. */
 static ft_exploring_slot *serve_once(void)
 {
-    uint32_t slot = ft_rt_x_header->only_slot - 1;
+    uint32_t slot = ft_rt_x_only_slot - 1;
     stay_on_processor(slot);
     return ft_exploring_slot_at(ft_rt_x_header, slot);
+}
+
+static __attribute__((noreturn)) void end_once(void)
+{
+    ft_rt_x_report(ft_rt_x.slot, 0);
+    end_run();
 }
 
 const ft_rt_x_grade ft_rt_x_grade_fork = {.serve = ft_rt_x_serve_copies,
@@ -174,4 +180,4 @@ const ft_rt_x_grade ft_rt_x_grade_anew = {.serve = serve_once,
                                           .leave = ft_rt_x_kernel_leave,
                                           .join = ft_rt_x_kernel_join,
                                           .detach = ft_rt_x_kernel_detach,
-                                          .end_run = end_run};
+                                          .end_run = end_once};

@@ -17,6 +17,7 @@
 
 bool ft_rt_exploring;
 ft_exploring_header *ft_rt_x_header;
+uint32_t ft_rt_x_only_slot;
 const ft_rt_x_grade *ft_rt_x_grade_used;
 
 /* ---- the shared memory */
@@ -85,6 +86,7 @@ bool ft_rt_x_open(void)
     ft_exploring_header *h = path ? map(path) : NULL;
     if (!h || !take(h)) return false;
     h->server = (uint32_t)getpid();
+    ft_rt_x_only_slot = h->only_slot;
     ft_rt_x_header = h;
     ft_rt_x.state.objects = ft_rt_x_states();
     ft_rt_snapshot_prepare();
@@ -124,6 +126,10 @@ static void choose_grade(void)
                                                   [FT_EXPLORING_ANEW] = &ft_rt_x_grade_anew};
     ft_exploring_header *h = ft_rt_x_header;
     const char *why = NULL;
+    if (ft_rt_x_only_slot) { /* whatever the others' grade is */
+        ft_rt_x_grade_used = &ft_rt_x_grade_anew;
+        return;
+    }
     ft_exploring_grade grade = fit_for((ft_exploring_grade)h->options.grade, &why);
     if (why) ft_rt_x_copy_text(h->why, sizeof h->why, why);
     h->grade = grade;
@@ -133,7 +139,7 @@ static void choose_grade(void)
 static void say_ready(ft_rt_x_thread *self)
 {
     ft_exploring_header *h = ft_rt_x_header;
-    ft_exploring_slot *s = ft_exploring_slot_at(h, h->only_slot ? h->only_slot - 1 : 0);
+    ft_exploring_slot *s = ft_exploring_slot_at(h, ft_rt_x_only_slot ? ft_rt_x_only_slot - 1 : 0);
     h->first = self->pending;
     dl_iterate_phdr(add_module, NULL);
     ft_rt_x_names_begin();
