@@ -700,10 +700,56 @@ static bool only_looks(const ft_record_context *c, const ft_claim *claim, const 
     return true;
 }
 
+/* The identity of the value that `variable` has before order[n] (NULL: before event n of the run),
+ * if an access before it shows that. */
+static ft_vid vid_before(const ft_record_context *c, const uint32_t *order, uint32_t n,
+                         uint32_t variable)
+{
+    while (n-- > 0) {
+        uint32_t e = order ? order[n] : n;
+        uint32_t at = ft_run_find_access(c->trace, e, variable, true);
+        if (at == UINT32_MAX) at = ft_run_find_access(c->trace, e, variable, false);
+        if (at != UINT32_MAX) return ft_run_vid(c->run, e, at);
+    }
+    return ft_run_initial_vid(c->run, variable);
+}
+
+/* Does the plain write at e store the value that is there? */
+static bool stores_again(const ft_record_context *c, const uint32_t *order, uint32_t n, uint32_t e,
+                         uint32_t variable)
+{
+    if (c->trace->kind[e] != FT_EVENT_WRITE || c->trace->object[e] != variable) return false;
+    ft_vid written = ft_run_vid(c->run, e, 0);
+    return FT_VID_IS_KNOWN(written) && written == vid_before(c, order, n, variable);
+}
+
+/* In the schedule, and each time that the run came to its place, so that it is not chance. */
+static bool always_stores_again(const ft_record_context *c, uint32_t e, uint32_t variable)
+{
+    const ft_witness *w = c->witness;
+    uint32_t loc = c->trace->loc[e];
+    bool there = false;
+    for (uint32_t i = 0; w && i < w->n_steps && !there; i++)
+        there = w->steps[i] == e && stores_again(c, w->steps, i, e, variable);
+    for (uint32_t i = 0; there && loc != FT_NO_LOC && i < c->trace->n_events; i++)
+        if (c->trace->loc[i] == loc && c->trace->kind[i] == FT_EVENT_WRITE)
+            there = stores_again(c, NULL, i, i, c->trace->object[i]);
+    return there;
+}
+
+/* The write that comes in between, or the write before the other thread's read, stores the value
+ * that is there: the schedule has the result of one in which it does not come in between. */
+static bool changes_nothing(const ft_record_context *c, const ft_claim *claim)
+{
+    if (claim->kind != FT_CLAIM_ATOMICITY || c->model == FT_MODEL_CONTROL) return false;
+    uint32_t i = claim->writes[1] ? 1 : 0;
+    return claim->writes[i] && always_stores_again(c, claim->events[i], claim->variable);
+}
+
 static bool is_apart(const ft_record_context *c, const ft_claim *claim, const ft_decision *decision)
 {
-    return decision->observed || reads_anew(c, claim) || updates_or_peeks(c->order, claim) ||
-           only_looks(c, claim, decision->reading);
+    return decision->observed || changes_nothing(c, claim) || reads_anew(c, claim) ||
+           updates_or_peeks(c->order, claim) || only_looks(c, claim, decision->reading);
 }
 
 /* A thread that only waits for work is no finding beside one that somebody waits for. */

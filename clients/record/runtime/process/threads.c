@@ -249,6 +249,7 @@ int ft_rt_join(pthread_t handle, void **result, const void *pc)
     void *value;
     FT_RT_EXPLORED(ft_rt_x_join(handle, result, false, FT_RT_X_NO_LIMIT, pc));
     ft_rt_about(FT_RT_ANY, pc);
+    FT_RT_POSTPONE();
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return FT_REAL(pthread_join)(handle, result);
     int error = FT_RT_END(join(self, handle, &value, NULL, false, ft_rt_site(pc)));

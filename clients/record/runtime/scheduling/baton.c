@@ -367,7 +367,9 @@ void ft_rt_go_on(ft_rt_thread *self)
 {
     ft_rt_flush(self);
     ft_sym_flush();
-    if (self->signals && !self->takes) ft_rt_signals_deliver(self);
+    bool later = self->postpones && ft_rt_header->seed && !ft_rt_header->replay;
+    self->postpones = false;
+    if (self->signals && !self->takes && !later) ft_rt_signals_deliver(self);
     if (!self->left) ft_rt_yield(self);
 }
 

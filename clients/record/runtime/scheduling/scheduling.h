@@ -19,6 +19,13 @@
 /* ---- hooks (baton.c) */
 /* Every hook is `if (!ft_rt_enter()) do it plainly; ...; ft_rt_leave();`. enter waits for the
  * baton, writes the pending write and returns the thread; NULL: not recorded, or inside already. */
+/* Before a hook that takes a lock or joins. A signal that came before may be handled before or
+ * behind it, as long as the thread need not wait; with a seed it is handled behind it, so that
+ * handlers also run where their thread holds a lock. */
+#define FT_RT_POSTPONE()                                                                           \
+    do {                                                                                           \
+        if (ft_rt_self && ft_rt_self->signals) ft_rt_self->postpones = true;                       \
+    } while (0)
 ft_rt_thread *ft_rt_enter(void);
 ft_rt_thread *ft_rt_enter_holding(void); /* the same, but a pending write stays pending */
 void ft_rt_go_on(ft_rt_thread *self);    /* after enter_holding: writes it */

@@ -66,7 +66,8 @@ typedef struct ft_rt_thread {
     bool broke_off, restarts; /* its last wait ended by a handler alone; the call then goes on */
     uint64_t signals;         /* that wait for their handlers: 1 << (number - 1) */
     bool takes;               /* replaying: it is at the step that a handler begins with */
-    int64_t left;             /* events left in this turn */
+    bool postpones; /* its handlers may run behind the hook that begins (FT_RT_POSTPONE) */
+    int64_t left;   /* events left in this turn */
     ft_rt_late late;
     ft_rt_pending pending;
     ft_rt_held held; /* only with a pending write */

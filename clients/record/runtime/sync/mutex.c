@@ -179,6 +179,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     FT_RT_EXPLORED(ft_rt_x_lock(mutex, FT_RT_X_NO_LIMIT, CODE));
     tell_child(FT_RAW_CLASS_MUTEX, mutex, false, CODE);
+    FT_RT_POSTPONE();
     FT_RT_HOOK(pthread_mutex_lock, mutex);
     return FT_RT_END(lock_mutex(mutex, NULL, false, FT_RT_SITE, self));
 }
@@ -292,6 +293,7 @@ int pthread_spin_lock(pthread_spinlock_t *spin)
 {
     FT_RT_EXPLORED(ft_rt_x_spin_lock(spin, false, CODE));
     tell_child(FT_RAW_CLASS_MUTEX, spin, false, CODE);
+    FT_RT_POSTPONE();
     FT_RT_HOOK(pthread_spin_lock, spin);
     ft_rt_object *o = spin_at(spin);
     FT_RT_ASKS(self, ACQUIRE, 0, o->id, FT_RT_SITE);
@@ -406,6 +408,7 @@ int pthread_rwlock_destroy(pthread_rwlock_t *lock)
     {                                                                                              \
         FT_RT_EXPLORED(ft_rt_x_rwlock(lock, write, try, FT_RT_X_NO_LIMIT, CODE));                  \
         if (!try) tell_child(FT_RAW_CLASS_RWLOCK, lock, !write, CODE);                             \
+        FT_RT_POSTPONE();                                                                          \
         FT_RT_HOOK(pthread_rwlock_##name, lock);                                                   \
         return FT_RT_END(take(self, rwlock_at(lock), write, try, NULL, FT_RT_SITE));               \
     }
