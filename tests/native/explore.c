@@ -5,6 +5,7 @@
  * grade; with -v also each failure and race. It ends with 0 where the search finished.
  *
  *   -w N  workers   -g N  first grade (ft_exploring_grade)   -r N  at most N runs   -c  complete
+ *   -o  with each different output of a class
  *   -s N  steps a run   -v  verbose   -n  names each class   -t  runs a second
  *   -a    at the end some runs again, from the program's start: "sample N differing N" */
 #include <stdio.h>
@@ -19,6 +20,7 @@ typedef struct seen {
     ft_native *native;
     uint64_t failing;
     size_t longest;
+    uint64_t outputs; /* printed */
     bool names;
 } seen;
 
@@ -41,6 +43,11 @@ static bool take(void *context, const ft_x_run *run, const ft_unfolding *u,
     (void)u, (void)c;
     s->failing += run->result != 0 && run->end == FT_X_DONE;
     if (run->steps.len > s->longest) s->longest = run->steps.len;
+    if (run->output > s->outputs) {
+        ft_native_text text = ft_native_output(s->native, run->output);
+        printf("output %llu: %.*s", (unsigned long long)run->output, (int)text.size, text.bytes);
+        s->outputs = run->output;
+    }
     if (s->names) print_run(run);
     return true;
 }
@@ -113,13 +120,14 @@ int main(int argc, char **argv)
     ft_x_options search = {.on_class = take};
     seen s = {0};
     bool verbose = false, timed = false, checks = false;
-    for (int o; (o = getopt(argc, argv, "+w:g:r:s:p:cvntxk:a")) >= 0;) {
+    for (int o; (o = getopt(argc, argv, "+w:g:r:s:p:cvntxk:ao")) >= 0;) {
         if (o == 'w') options.workers = (uint32_t)strtoul(optarg, NULL, 10);
         if (o == 'g') options.run.grade = (uint32_t)strtoul(optarg, NULL, 10);
         if (o == 'r') search.max_runs = (uint64_t)strtoull(optarg, NULL, 10);
         if (o == 's') options.run.max_steps = (uint32_t)strtoul(optarg, NULL, 10);
         if (o == 'k') options.seconds = (uint32_t)strtoul(optarg, NULL, 10);
         if (o == 'c') search.complete = true;
+        if (o == 'o') options.run.keeps_output = 1;
         if (o == 'v') verbose = true;
         if (o == 'n') s.names = true;
         if (o == 't') timed = true;

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -71,14 +70,6 @@ static void go_home(int second)
     expect(getcwd(path, sizeof path) && (been || strcmp(path, "/")) && !chdir("/"));
     been = 1;
     (void)second;
-}
-
-static void start_process(int second)
-{
-    int status = 0;
-    pid_t child = fork();
-    if (!child) _exit(7 + second);
-    expect(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7 + second);
 }
 
 static volatile int handled;
@@ -143,21 +134,11 @@ static void leave_second(int second)
 static const struct {
     const char *name;
     void (*act)(int second);
-} acts[] = {{"map", map},
-            {"unmap", unmap},
-            {"discard", discard},
-            {"open", open_files},
-            {"stdio", use_stdio},
-            {"close", close_input},
-            {"folder", go_home},
-            {"fork", start_process},
-            {"handler", set_handler},
-            {"heap", grow_heap},
-            {"overflow", overflow},
-            {"crash", write_nowhere},
-            {"abort", abort_second},
-            {"exit", exit_second},
-            {"_exit", leave_second}};
+} acts[] = {{"map", map},           {"unmap", unmap},         {"discard", discard},
+            {"open", open_files},   {"stdio", use_stdio},     {"close", close_input},
+            {"folder", go_home},    {"handler", set_handler}, {"heap", grow_heap},
+            {"overflow", overflow}, {"crash", write_nowhere}, {"abort", abort_second},
+            {"exit", exit_second},  {"_exit", leave_second}};
 
 static void (*act)(int second);
 

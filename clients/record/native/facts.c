@@ -82,6 +82,27 @@ static uint64_t add_death(ft_native *n, const ft_exploring_slot *s, bool hangs)
     return add_failure(n, &f);
 }
 
+/* ---- outputs */
+
+uint64_t ft_native_note_output(ft_native *n, const ft_exploring_slot *s)
+{
+    size_t size = s->output_size <= FT_EXPLORING_OUTPUT ? s->output_size : FT_EXPLORING_OUTPUT;
+    for (size_t i = 0; i < n->outputs.len; i++)
+        if (n->outputs.data[i].size == size && !memcmp(n->outputs.data[i].bytes, s->output, size))
+            return i + 1;
+    ft_native_text made = {.bytes = ft_alloc(size + 1), .size = size};
+    memcpy(made.bytes, s->output, size);
+    made.bytes[size] = 0;
+    ft_vec_push(&n->outputs, made);
+    return n->outputs.len;
+}
+
+ft_native_text ft_native_output(const ft_native *n, uint64_t output)
+{
+    FT_REQUIRE(output && output <= n->outputs.len);
+    return n->outputs.data[output - 1];
+}
+
 /* ---- races */
 
 static void add_race(ft_native *n, const ft_exploring_race *r)

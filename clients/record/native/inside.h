@@ -42,7 +42,8 @@ struct ft_native {
     uint64_t refused_pc;
     FT_VEC(uint64_t) lingering; /* return addresses of calls at which threads lingered */
     ft_x_watches *watches;
-    FT_VEC(uint64_t) pcs; /* of the last run's steps */
+    FT_VEC(ft_native_text) outputs; /* each once */
+    FT_VEC(uint64_t) pcs;           /* of the last run's steps */
     struct {
         uint64_t met, random;
         ft_x_run runs[FT_NATIVE_SAMPLE];
@@ -75,6 +76,8 @@ ft_x_operation ft_native_operation(ft_native *n, const ft_exploring_slot *s,
                                    const ft_x_operation *o);
 
 /* ---- facts.c: of the slot's run; the number of its failure, 0: it passed */
+/* The number of the run's output, from 1: equal ones have one. */
+uint64_t ft_native_note_output(ft_native *n, const ft_exploring_slot *s);
 uint64_t ft_native_note(ft_native *n, const ft_exploring_slot *s, bool hangs);
 
 #endif

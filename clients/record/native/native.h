@@ -95,6 +95,13 @@ size_t ft_native_races(const ft_native *native, const ft_native_race **all);
  * many as the options say: further rounds were not tried. False: there are no more than i. */
 bool ft_native_lingering(const ft_native *native, size_t i, ft_native_place *place);
 
+/* What a run wrote (its `output`), where options.run.keeps_output is set: its first 64 KiB. */
+typedef struct ft_native_text {
+    char *bytes; /* the executor's */
+    size_t size;
+} ft_native_text;
+ft_native_text ft_native_output(const ft_native *native, uint64_t output);
+
 /* The first call that no exploration does and that ended a run; NULL: none. *place: where. */
 const char *ft_native_refused(const ft_native *native, ft_native_place *place);
 /* What differed in the run that did not follow its prefix; NULL: none strayed. */

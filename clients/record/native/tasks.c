@@ -48,7 +48,7 @@ void ft_native_task(ft_native *n, uint32_t slot, const ft_x_task *task)
     s->n_threads = s->all_threads = (uint32_t)n->threads.len;
     memcpy(s->threads, n->threads.data, n->threads.len * sizeof *s->threads);
     s->n_steps = s->n_races = s->n_objects = s->n_watches = s->n_attempts = 0;
-    s->is_complete = s->hangs = 0;
+    s->is_complete = s->hangs = s->output_size = 0;
     s->status = 0;
     s->result = (ft_exploring_result){0};
     s->strayed[0] = s->refused[0] = 0;
@@ -220,5 +220,6 @@ void ft_native_run(ft_native *n, uint32_t slot, ft_x_run *run)
     bool hangs = s->hangs || n->slots[slot].hangs;
     if (!s->is_complete) complete(s, hangs, run);
     if (!served) run->end = FT_X_CUT;
+    if (n->options.run.keeps_output) run->output = ft_native_note_output(n, s);
     run->result = ft_native_note(n, s, hangs);
 }

@@ -38,6 +38,7 @@ enum {
     FT_EXPLORING_WATCHES = 4096, /* rounds of polling in one run, and their attempts */
     FT_EXPLORING_ATTEMPTS = 16384,
     FT_EXPLORING_MOST_WATCHED = 64, /* attempts of one round */
+    FT_EXPLORING_OUTPUT = 1 << 16,  /* bytes that are kept of what a run writes */
     FT_EXPLORING_RACES = 256        /* pairs of places that one run reports */
 };
 
@@ -163,6 +164,8 @@ typedef struct ft_exploring_slot {
     uint64_t pending_pc[FT_X_THREADS];
     char strayed[FT_EXPLORING_TEXT]; /* of STRAYED: what differed */
     char refused[FT_EXPLORING_TEXT]; /* a call that an exploration does not do; "": none */
+    uint32_t output_size;
+    char output[FT_EXPLORING_OUTPUT]; /* the first bytes of it */
     uint32_t n_watches, n_attempts;
     ft_exploring_watch watches[FT_EXPLORING_WATCHES];
     ft_x_attempt attempts[FT_EXPLORING_ATTEMPTS]; /* objects by the run's numbers */
@@ -172,17 +175,18 @@ typedef struct ft_exploring_slot {
 
 /* How runs are made, by the explorer; the same for all. */
 typedef struct ft_exploring_options {
-    uint32_t grade;       /* ft_exploring_grade: the first that may be used */
-    uint32_t max_steps;   /* of a run; more: CUT */
-    int32_t expect_exit;  /* the exit code that is no failure */
-    uint32_t spurious;    /* 1: waits for a condition may wake up by themselves */
-    uint32_t early;       /* 1: time limits may pass while others can go on */
-    uint32_t races;       /* 1: races are looked for */
-    uint32_t spins;       /* looks at what the other one does before one sleeps; 0 where there is
-                             no processor for that */
-    uint32_t patience_ms; /* of processor time, for a run without an action; 0: without end */
-    uint32_t polls;       /* fruitless rounds of a loop that polls */
-    uint32_t n_points;    /* places whose accesses are scheduling points */
+    uint32_t grade;        /* ft_exploring_grade: the first that may be used */
+    uint32_t max_steps;    /* of a run; more: CUT */
+    int32_t expect_exit;   /* the exit code that is no failure */
+    uint32_t spurious;     /* 1: waits for a condition may wake up by themselves */
+    uint32_t early;        /* 1: time limits may pass while others can go on */
+    uint32_t races;        /* 1: races are looked for */
+    uint32_t spins;        /* looks at what the other one does before one sleeps; 0 where there is
+                              no processor for that */
+    uint32_t patience_ms;  /* of processor time, for a run without an action; 0: without end */
+    uint32_t keeps_output; /* 1: what a run writes to standard output and error is kept */
+    uint32_t polls;        /* fruitless rounds of a loop that polls */
+    uint32_t n_points;     /* places whose accesses are scheduling points */
     uint64_t points[FT_EXPLORING_RACES * 2]; /* return addresses as in ft_exploring_race */
 } ft_exploring_options;
 

@@ -1,6 +1,7 @@
 /* Turns: which thread goes on at each action. */
 #include <string.h>
 
+#include "exploring/needs.h"
 #include "exploring/run.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
@@ -17,10 +18,18 @@ void ft_rt_x_end_run(ft_x_end end)
         s->pending[t] = thread->pending;
         s->pending_pc[t] = (uintptr_t)thread->pc;
     }
+    uint32_t failure = s->result.failure;
+    bool exits = failure == FT_EXPLORING_FAILED_NONE || failure == FT_EXPLORING_FAILED_EXIT;
+    ft_rt_world_ends(end == FT_X_DONE && exits);
     s->n_objects = ft_rt_x.n_objects;
     s->end = end;
     __atomic_store_n(&s->is_complete, 1, __ATOMIC_RELEASE);
     ft_rt_x_grade_used->end_run();
+}
+
+bool ft_rt_x_has_begun(void)
+{
+    return ft_rt_x.begun;
 }
 
 void ft_rt_x_refuse(const char *call, const void *pc)

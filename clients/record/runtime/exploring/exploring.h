@@ -79,6 +79,7 @@ bool ft_rt_x_open(void); /* at the program's start; true: it is explored, not re
  * the operation's result (an attempt's success). Does not return where the run ends. Before the
  * first choice it only carries it out. */
 ft_x_choice ft_rt_explore(const ft_x_operation *operation, const void *pc);
+bool ft_rt_x_has_begun(void); /* was the first choice met? */
 /* Ends the run because of a call that no exploration does; the text names it. */
 void ft_rt_x_refuse(const char *call, const void *pc) __attribute__((noreturn));
 
@@ -88,6 +89,12 @@ void ft_rt_x_read(const void *pc);
 /* Waits until one of the attempts would turn out otherwise than its result; false: the time limit
  * passed, if there is one. */
 bool ft_rt_x_wait_for(const ft_x_attempt *attempts, uint32_t n, bool limited, const void *pc);
+
+/* ---- start.c: the output of a run, where the explorer wants it: its place, and its size at last
+ */
+bool ft_rt_x_keeps_output(void);
+char *ft_rt_x_output(size_t *room);
+void ft_rt_x_output_is(size_t size);
 
 /* ---- names.c */
 /* The number of the object at the address, in this run. One that is new begins with the content

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "exploring/needs.h"
 #include "exploring/run.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
@@ -156,10 +157,31 @@ void ft_rt_x_first_choice(ft_rt_x_thread *self)
     assert(!ft_rt_x.begun);
     say_ready(self);
     ft_rt_x_failures_start();
+    ft_rt_world_look();
     ft_rt_x.begun = true;
     ft_exploring_slot *s = ft_rt_x_grade_used->serve();
     ft_rt_x.slot = s;
     ft_rt_x.prefix = ft_exploring_prefix(s);
     ft_rt_x.steps = ft_exploring_steps(s, ft_rt_x_header->options.max_steps);
     ft_rt_x_names_to_slot();
+    ft_rt_world_begins();
+}
+
+/* ---- the output */
+
+bool ft_rt_x_keeps_output(void)
+{
+    return ft_rt_x_header->options.keeps_output;
+}
+
+char *ft_rt_x_output(size_t *room)
+{
+    *room = sizeof ft_rt_x.slot->output;
+    return ft_rt_x.slot->output;
+}
+
+void ft_rt_x_output_is(size_t size)
+{
+    FT_REQUIRE(size <= sizeof ft_rt_x.slot->output);
+    ft_rt_x.slot->output_size = (uint32_t)size;
 }

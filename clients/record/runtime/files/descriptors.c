@@ -406,6 +406,8 @@ static bool begin_move(ft_rt_input *in, int from, int to, bool keeps, const void
     ssize_t name parameters                                                                        \
     {                                                                                              \
         ft_rt_input in;                                                                            \
+        if (ft_rt_world_has(from) || ft_rt_world_has(to))                                          \
+            ft_rt_world_refuse(FT_RT_WORLD_MOVE, #name, CODE);                                     \
         if (!begin_move(&in, from, to, keeps, CODE)) return FT_REAL(name) arguments;               \
         bool real = in.fed && !ft_rt_fd_is_virtual(from) && !ft_rt_fd_is_virtual(to);              \
         if (!in.fed)                                                                               \
@@ -692,6 +694,7 @@ static bool waits(int operation)
 
 int flock(int fd, int operation)
 {
+    ft_rt_world_refuse(FT_RT_WORLD_KERNEL, "flock", CODE);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return FT_REAL(flock)(fd, operation);
     bool given = (operation & ~LOCK_NB) == LOCK_UN;
@@ -722,6 +725,7 @@ int lockf64(int fd, int command, off64_t size)
 #define SLEEPS(result, name, parameters, arguments)                                                \
     result name parameters                                                                         \
     {                                                                                              \
+        ft_rt_world_refuse(FT_RT_WORLD_KERNEL, #name, CODE);                                       \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         if (self) ft_rt_outside(self);                                                             \
         return FT_REAL(name) arguments;                                                            \

@@ -22,6 +22,7 @@
 #include "state/thread.h"
 #include "sync/sync.h"
 #include "trace/event.h"
+#include "world/world.h"
 
 #define CODE __builtin_return_address(0)
 
@@ -196,6 +197,7 @@ int fflush(FILE *stream)
     size_t name(void *restrict to, size_t size, size_t n, FILE *restrict from)                     \
     {                                                                                              \
         ft_rt_input in;                                                                            \
+        ft_rt_world_streams(from, #name, CODE);                                                    \
         if (!ft_rt_input_begin(&in, FT_INPUT_FREAD, CODE))                                         \
             return FT_REAL(name)(to, size, n, from);                                               \
         FT_RT_GET(&in, reads(&in, from), FT_REAL(name)(to, size, n, from));                        \
@@ -211,6 +213,7 @@ READS(fread_unlocked)
     char *name(char *restrict to, int n, FILE *restrict from)                                      \
     {                                                                                              \
         ft_rt_input in;                                                                            \
+        ft_rt_world_streams(from, #name, CODE);                                                    \
         if (!ft_rt_input_begin(&in, FT_INPUT_FGETS, CODE)) return FT_REAL(name)(to, n, from);      \
         FT_RT_GET(&in, reads(&in, from), FT_REAL(name)(to, n, from) != NULL);                      \
         if (!in.fed && in.result) in.result = (int64_t)strlen(to) + 1;                             \
@@ -224,6 +227,7 @@ GETS(fgets_unlocked)
 #define GETC(name, parameters, arguments, from)                                                    \
     int name parameters                                                                            \
     {                                                                                              \
+        ft_rt_world_streams(from, #name, CODE);                                                    \
         return FT_RT_INPUT(FT_INPUT_FGETC, reads(&in, from), FT_REAL(name) arguments, NULL, 0);    \
     }
 #undef getc
@@ -277,6 +281,7 @@ static ssize_t got_line(ft_rt_input *in, char **line, size_t *room)
     ssize_t name parameters                                                                        \
     {                                                                                              \
         ft_rt_input in;                                                                            \
+        ft_rt_world_streams(from, #name, CODE);                                                    \
         if (!ft_rt_input_begin(&in, FT_INPUT_GETLINE, CODE)) return FT_REAL(name) arguments;       \
         FT_RT_GET(&in, reads(&in, from), FT_REAL(name) arguments);                                 \
         return got_line(&in, line, room);                                                          \
@@ -325,6 +330,7 @@ static int scan_stream(FILE *from, const char *format, va_list arguments,
     va_list copy;
     va_copy(copy, arguments);
     int result;
+    ft_rt_world_streams(from, "scanf", pc);
     if (!ft_rt_input_begin(&in, FT_INPUT_SCANF, pc)) {
         result = real(from, format, copy);
     } else {

@@ -16,6 +16,7 @@
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
 #include "sync/sync.h"
+#include "world/world.h"
 
 #define CODE __builtin_return_address(0)
 
@@ -189,6 +190,7 @@ static start start_of(size_t size, int protection, int flags, int fd, off64_t of
 void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
     if (flags & MAP_FIXED) ft_rt_memory_may_go();
+    flags = ft_rt_world_maps(protection, flags, "mmap", CODE);
     void *got = mapped(FT_REAL(mmap)(at, size, protection, flags, fd, offset), size,
                        start_of(size, protection, flags, fd, offset), CODE);
     return shared(got, protection, flags, fd, offset);
@@ -197,6 +199,7 @@ void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offse
 void *mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t offset)
 {
     if (flags & MAP_FIXED) ft_rt_memory_may_go();
+    flags = ft_rt_world_maps(protection, flags, "mmap64", CODE);
     void *got = mapped(FT_REAL(mmap64)(at, size, protection, flags, fd, offset), size,
                        start_of(size, protection, flags, fd, offset), CODE);
     return shared(got, protection, flags, fd, offset);
@@ -230,6 +233,7 @@ void *mremap(void *memory, size_t old_size, size_t size, int flags, ...)
 void *shmat(int id, const void *at, int flags)
 {
     struct shmid_ds about;
+    ft_rt_world_refuse(FT_RT_WORLD_SHARED, "shmat", CODE);
     if (flags & SHM_REMAP) ft_rt_memory_may_go();
     void *got = FT_REAL(shmat)(id, at, flags);
     bool known = got != MAP_FAILED && !shmctl(id, IPC_STAT, &about);

@@ -3,7 +3,7 @@
  * A block that begins is logged with its content if that is known (zeros, a file's bytes), and ends
  * when it is freed or unmapped. The synchronisation objects in it end with it.
  *
- * Imports: accesses, exploring, libc, log, raw, scheduling, state, sync. */
+ * Imports: accesses, exploring, libc, log, raw, scheduling, state, sync, world. */
 #ifndef FT_RECORD_MEMORY_H
 #define FT_RECORD_MEMORY_H
 

@@ -20,6 +20,7 @@
 #include "state/object.h"
 #include "state/thread.h"
 #include "sync/sync.h"
+#include "world/world.h"
 
 enum { ARGUMENTS = 1024 };
 
@@ -135,6 +136,7 @@ void ft_rt_log_wants(void)
 
 pid_t fork(void)
 {
+    ft_rt_world_refuse(FT_RT_WORLD_PROCESS, "fork", __builtin_return_address(0));
     forked.code = ft_rt_self ? __builtin_return_address(0) : NULL;
     give_away(true, __builtin_return_address(0));
     return FT_REAL(fork)();
@@ -148,6 +150,7 @@ pid_t vfork(void)
 /* fork() without the handlers of pthread_atfork, which the recorder uses. */
 pid_t _Fork(void)
 {
+    ft_rt_world_refuse(FT_RT_WORLD_PROCESS, "_Fork", __builtin_return_address(0));
     give_away(true, __builtin_return_address(0));
     pid_t child = FT_REAL(_Fork)();
     if (!child) ft_rt_in_child();
@@ -174,6 +177,7 @@ static int begin(void *context)
  * it gets its own. Its events cannot be told from the parent's if the parent goes on. */
 int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
 {
+    ft_rt_world_refuse(FT_RT_WORLD_PROCESS, "clone", __builtin_return_address(0));
     va_list rest;
     va_start(rest, argument);
     void *parent_tid = va_arg(rest, void *), *own = va_arg(rest, void *);
@@ -211,6 +215,7 @@ static void end_of_child(ft_rt_thread *self, const void *pc)
 #define BECOMES(name, parameters, arguments)                                                       \
     int name parameters                                                                            \
     {                                                                                              \
+        ft_rt_world_refuse(FT_RT_WORLD_PROCESS, #name, __builtin_return_address(0));               \
         bool ours = ft_rt_self && ft_rt_logging;                                                   \
         if (ours) ft_rt_header->end = FT_RAW_END_EXEC;                                             \
         ft_rt_processor_leave();                                                                   \
@@ -245,6 +250,7 @@ static bool collect(const char *first, va_list *rest, char **argv)
     {                                                                                              \
         char *argv[ARGUMENTS];                                                                     \
         va_list rest;                                                                              \
+        ft_rt_world_refuse(FT_RT_WORLD_PROCESS, #name, __builtin_return_address(0));               \
         va_start(rest, argument);                                                                  \
         int result = collect(argument, &rest, argv) ? call : -1;                                   \
         va_end(rest);                                                                              \
@@ -257,6 +263,7 @@ BECOMES_LISTED(execle, execve(path, argv, va_arg(rest, char *const *)))
 #define STARTS(type, name, parameters, arguments)                                                  \
     type name parameters                                                                           \
     {                                                                                              \
+        ft_rt_world_refuse(FT_RT_WORLD_PROCESS, #name, __builtin_return_address(0));               \
         ft_rt_processes = true;                                                                    \
         give_away(false, __builtin_return_address(0));                                             \
         ft_rt_processor_leave();                                                                   \
@@ -273,6 +280,7 @@ STARTS(FILE *, popen, (const char *command, const char *mode), (command, mode))
              char *const envp[restrict])                                                           \
     {                                                                                              \
         pid_t child;                                                                               \
+        ft_rt_world_refuse(FT_RT_WORLD_PROCESS, #name, __builtin_return_address(0));               \
         ft_rt_processes = true;                                                                    \
         give_away(true, __builtin_return_address(0));                                              \
         ft_rt_processor_leave();                                                                   \
@@ -289,6 +297,7 @@ SPAWNS(posix_spawnp)
 int system(const char *command)
 {
     const void *pc = __builtin_return_address(0);
+    ft_rt_world_refuse(FT_RT_WORLD_PROCESS, "system", pc);
     give_away(false, pc);
     ft_rt_thread *self = ft_rt_enter();
     if (self) ft_rt_outside(self);

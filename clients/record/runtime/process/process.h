@@ -5,7 +5,7 @@
  * handlers run as code of their thread, with the baton.
  *
  * Imports: accesses, annotations, assembly, exploring, files, inputs, libc, log, memory, raw,
- * replay, scheduling, state, sync, common/trace. */
+ * replay, scheduling, state, sync, world, common/trace. */
 #ifndef FT_RECORD_PROCESS_H
 #define FT_RECORD_PROCESS_H
 

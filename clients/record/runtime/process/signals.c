@@ -22,6 +22,7 @@
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
 #include "state/writes.h"
+#include "world/world.h"
 
 enum { LATE = 32 };
 
@@ -427,17 +428,19 @@ void ft_rt_signals_start(void)
 SENDS(number, pthread_kill, (pthread_t to, int number), (to, number))
 SENDS(number, pthread_sigqueue, (pthread_t to, int number, const union sigval value),
       (to, number, value))
-SENDS(to_process(to, number, CODE), kill, (pid_t to, int number), (ft_rt_process(to), number))
+SENDS((ft_rt_world_signals(to, "kill", CODE), to_process(to, number, CODE)), kill,
+      (pid_t to, int number), (ft_rt_process(to), number))
 SENDS(number, tgkill, (pid_t process, pid_t to, int number),
       (ft_rt_process(process), ft_rt_task(to), number))
-SENDS(to_process(to, number, CODE), sigqueue, (pid_t to, int number, const union sigval value),
-      (ft_rt_process(to), number, value))
+SENDS((ft_rt_world_signals(to, "sigqueue", CODE), to_process(to, number, CODE)), sigqueue,
+      (pid_t to, int number, const union sigval value), (ft_rt_process(to), number, value))
 int setitimer(__itimer_which_t which, const struct itimerval *restrict when,
               struct itimerval *restrict old)
 {
     static const int numbers[] = {
         [ITIMER_REAL] = SIGALRM, [ITIMER_VIRTUAL] = SIGVTALRM, [ITIMER_PROF] = SIGPROF};
     struct itimerval was;
+    ft_rt_world_refuse(FT_RT_WORLD_TIMER, "setitimer", CODE);
     ft_rt_timers = true;
     if ((unsigned)which < sizeof numbers / sizeof *numbers) put_signal(numbers[which], CODE);
     int result = FT_REAL(setitimer)(which, when, old ? &was : NULL);
@@ -449,6 +452,7 @@ int setitimer(__itimer_which_t which, const struct itimerval *restrict when,
 
 unsigned alarm(unsigned seconds)
 {
+    if (seconds) ft_rt_world_refuse(FT_RT_WORLD_TIMER, "alarm", CODE);
     put_signal(SIGALRM, CODE);
     ft_rt_timers = true;
     return FT_REAL(alarm)(seconds);
@@ -476,6 +480,7 @@ static void end_wait(int number, const void *pc)
 int sigwait(const sigset_t *restrict set, int *restrict number)
 {
     int came;
+    ft_rt_world_refuse(FT_RT_WORLD_KERNEL, "sigwait", CODE);
     begin_wait();
     int result = FT_REAL(sigwait)(set, &came);
     end_wait(result ? 0 : came, CODE);
@@ -487,6 +492,7 @@ int sigwait(const sigset_t *restrict set, int *restrict number)
 
 int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
+    ft_rt_world_refuse(FT_RT_WORLD_KERNEL, "sigwaitinfo", CODE);
     begin_wait();
     int number = FT_REAL(sigwaitinfo)(set, info);
     end_wait(number, CODE);
@@ -497,6 +503,7 @@ int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
                  const struct timespec *restrict time)
 {
+    ft_rt_world_refuse(FT_RT_WORLD_KERNEL, "sigtimedwait", CODE);
     begin_wait();
     int number = FT_REAL(sigtimedwait)(set, info, time);
     end_wait(number, CODE);

@@ -51,6 +51,7 @@
 #include "scheduling/needs.h"
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
+#include "world/world.h"
 
 enum { ARGUMENTS = 6, OPERATION = 1, TIMEOUT = 3 };
 enum { BORROWS = CLONE_VM | CLONE_VFORK }; /* the memory, until the child is another program */
@@ -360,6 +361,7 @@ long __wrap_syscall(long number, ...)
     va_end(rest);
     long result;
     if (is_function(number, a, &result)) return result;
+    ft_rt_world_calls(number, pc);
     ft_rt_memory_may_go();
     if (is_clone(number, a, &result)) return result;
     ft_rt_thread *self = is_wait(number, a) ? ft_rt_enter() : NULL;

@@ -20,6 +20,7 @@
 #include "raw/raw.h"
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
+#include "world/world.h"
 
 #define CODE __builtin_return_address(0)
 
@@ -168,6 +169,7 @@ static int create(clockid_t clock, const struct sigevent *event, timer_t *timer)
 
 int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *restrict timer)
 {
+    ft_rt_world_refuse(FT_RT_WORLD_TIMER, "timer_create", CODE);
     ft_rt_thread *self = ft_rt_enter();
     bool runs = self && event && event->sigev_notify == SIGEV_THREAD;
     clockwork *w = runs ? free_clockwork() : NULL;
@@ -262,6 +264,7 @@ static void came(void *to, ssize_t n, unsigned *priority, const void *pc)
 #define PASSES(kind, gives, takes, result_type, name, parameters, arguments, id, ...)              \
     result_type name parameters                                                                    \
     {                                                                                              \
+        ft_rt_world_refuse(FT_RT_WORLD_SHARED, #name, CODE);                                       \
         begin(FT_RAW_CHANNEL_##kind, (id), (gives), CODE);                                         \
         result_type result = (result_type)FT_REAL(name) arguments;                                 \
         int error = errno;                                                                         \

@@ -41,6 +41,11 @@ bool ft_rt_world_models(int fd)
     return ft_rt_world_of(fd) != NULL;
 }
 
+bool ft_rt_world_has_made(void)
+{
+    return n_descriptions > 0;
+}
+
 ft_rt_world_channel *ft_rt_world_channel_new(int64_t capacity, int64_t least, bool messages,
                                              int64_t fresh, const void *pc)
 {

@@ -64,7 +64,8 @@ static inline int64_t ft_rt_world_room(const ft_rt_world_channel *c)
 }
 /* Its state in the model, of a moment that an action of the thread's has just decided. */
 ft_x_object *ft_rt_world_state(const ft_rt_world_channel *c);
-int ft_rt_world_error(int error); /* sets errno; -1 */
+bool ft_rt_world_is_outside(int fd); /* begin.c: it did at the first choice */
+int ft_rt_world_error(int error);    /* sets errno; -1 */
 
 #pragma GCC visibility pop
 

@@ -1,12 +1,17 @@
 /* Calls that leave the program: an exploration makes thousands of runs, and nothing may leave it
  * more often than in one. */
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "libc/contract.h"
 #include "libc/libc.h"
-#include "world/world.h"
+#include "world/inner.h"
 
 enum { TEXT = 128 };
 
@@ -28,6 +33,7 @@ void ft_rt_world_refuse(ft_rt_world_call call, const char *name, const void *pc)
     char text[TEXT];
     FT_REQUIRE(call < FT_RT_WORLD_CALLS);
     if (!ft_rt_world_runs()) return;
+    if (call == FT_RT_WORLD_PROCESS && !ft_rt_x_has_begun() && !ft_rt_world_has_made()) return;
     size_t at = add(text, 0, name);
     at = add(text, at, " ");
     add(text, at, WHAT[call]);
@@ -38,6 +44,7 @@ static bool may_be_read(int fd)
 {
     enum { MEMORY_DEVICES = 1 };
     struct stat about;
+    if (ft_rt_world_is_outside(fd)) return false;
     if (FT_REAL(fstat)(fd, &about)) return true; /* the call says what is wrong */
     return S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) ||
            (S_ISCHR(about.st_mode) && major(about.st_rdev) == MEMORY_DEVICES);
@@ -45,10 +52,61 @@ static bool may_be_read(int fd)
 
 void ft_rt_world_reads(int fd, const char *name, const void *pc)
 {
-    if (ft_rt_world_runs() && !may_be_read(fd)) ft_rt_world_refuse(FT_RT_WORLD_INPUT, name, pc);
+    if (ft_rt_world_runs() && ft_rt_x_has_begun() && !may_be_read(fd))
+        ft_rt_world_refuse(FT_RT_WORLD_INPUT, name, pc);
+}
+
+/* What lies in its buffer has come already. */
+void ft_rt_world_streams(const FILE *from, const char *name, const void *pc)
+{
+    if (ft_rt_world_runs() && from->_IO_read_ptr == from->_IO_read_end && from->_fileno >= 0)
+        ft_rt_world_reads(from->_fileno, name, pc);
 }
 
 void ft_rt_world_sleeps(const char *name, int ms, const void *pc)
 {
     if (ft_rt_world_runs() && ms < 0) ft_rt_world_refuse(FT_RT_WORLD_KERNEL, name, pc);
+}
+
+void ft_rt_world_signals(pid_t to, const char *name, const void *pc)
+{
+    if (ft_rt_world_runs() && to != FT_REAL(getpid)())
+        ft_rt_world_refuse(FT_RT_WORLD_SIGNAL, name, pc);
+}
+
+int ft_rt_world_maps(int protection, int flags, const char *name, const void *pc)
+{
+    bool shares = (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
+    if (!ft_rt_world_runs() || !shares) return flags;
+    if (!(flags & MAP_ANONYMOUS) && protection & PROT_WRITE)
+        ft_rt_world_refuse(FT_RT_WORLD_SHARED, name, pc);
+    return (flags & ~MAP_TYPE) | MAP_PRIVATE;
+}
+
+/* That ask, or concern the calling thread's own memory and processor. */
+static bool is_harmless(long number)
+{
+    static const long NUMBERS[] = {SYS_gettid,          SYS_getpid,
+                                   SYS_getppid,         SYS_getcpu,
+                                   SYS_getuid,          SYS_geteuid,
+                                   SYS_getgid,          SYS_getegid,
+                                   SYS_membarrier,      SYS_madvise,
+                                   SYS_mprotect,        SYS_prctl,
+                                   SYS_sched_yield,     SYS_sched_getaffinity,
+                                   SYS_set_robust_list, SYS_uname,
+                                   SYS_sysinfo,         SYS_sched_setaffinity,
+                                   SYS_getrusage,       SYS_clock_getres};
+    for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++)
+        if (NUMBERS[i] == number) return true;
+    return false;
+}
+
+void ft_rt_world_calls(long number, const void *pc)
+{
+    char name[] = "syscall(...)";
+    if (!ft_rt_world_runs() || is_harmless(number)) return;
+    name[8] = (char)('0' + number / 100 % 10);
+    name[9] = (char)('0' + number / 10 % 10);
+    name[10] = (char)('0' + number % 10);
+    ft_rt_world_refuse(FT_RT_WORLD_UNKNOWN, name, pc);
 }

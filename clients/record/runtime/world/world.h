@@ -7,6 +7,7 @@
  *
  *   descriptors.c   numbers, copies, close, flags        channels.c   reading and writing
  *   ready.c         poll, select, epoll sets             inner.h      what they share
+ *   begin.c         the system's descriptors at the begin and the end of a run
  *   outside.c       descriptors and calls that leave the program, and what is done with them
  *
  * A hook asks ft_rt_world_has() and calls the function here in place of the system's:
@@ -16,7 +17,7 @@
  * Numbers of modelled descriptors are far above those that the system gives. A thread has its own,
  * so that they do not depend on the schedule.
  *
- * Imports: exploring, libc. */
+ * Imports: exploring, libc, raw. */
 #ifndef FT_RECORD_WORLD_H
 #define FT_RECORD_WORLD_H
 
@@ -39,6 +40,7 @@ static inline bool ft_rt_world_runs(void)
 }
 
 bool ft_rt_world_models(int fd);
+bool ft_rt_world_has_made(void); /* any of them */
 /* And is the descriptor modelled? */
 static inline bool ft_rt_world_has(int fd)
 {
@@ -92,6 +94,7 @@ int ft_rt_world_epoll_wait(int epoll, struct epoll_event *events, int n, int ms,
     X(WATCHES, "waits for changes of files or signals by a descriptor", REFUSED)                   \
     X(EDGES, "waits for edges in an epoll set", REFUSED)                                           \
     X(KERNEL, "waits in the kernel, where no other thread is let go on", REFUSED)                  \
+    X(UNKNOWN, "is a system call that the recorder does not know to be harmless", REFUSED)         \
     X(INPUT, "reads a terminal, pipe or socket from outside", REFUSED)
 
 typedef enum ft_rt_world_call {
@@ -101,10 +104,19 @@ typedef enum ft_rt_world_call {
         FT_RT_WORLD_CALLS
 } ft_rt_world_call;
 
-/* Ends the run, if the calling thread is explored: "NAME starts another process". */
+/* Ends the run, if the calling thread is explored: "NAME starts another process". Before the first
+ * choice, which comes once, a process may be started that gets no modelled descriptors. */
 void ft_rt_world_refuse(ft_rt_world_call call, const char *name, const void *pc);
+/* Before a signal is sent to a process: to another one than this. */
+void ft_rt_world_signals(pid_t to, const char *name, const void *pc);
+/* The flags that memory is mapped with: what is shared would pass from run to run. */
+int ft_rt_world_maps(int protection, int flags, const char *name, const void *pc);
+/* Before a system call that no hook stands for. */
+void ft_rt_world_calls(long number, const void *pc);
 /* Before the call reads a descriptor of the system: only files and the like may be read. */
 void ft_rt_world_reads(int fd, const char *name, const void *pc);
+struct _IO_FILE;
+void ft_rt_world_streams(const struct _IO_FILE *from, const char *name, const void *pc);
 /* Before the call sleeps in the system for so long (-1: for ever): an exploration has no time to
  * pass, so it sleeps for ever or not at all. */
 void ft_rt_world_sleeps(const char *name, int ms, const void *pc);

@@ -1,0 +1,17 @@
+/* Functions that exploring calls and that folders above it define. */
+#ifndef FT_RECORD_EXPLORING_NEEDS_H
+#define FT_RECORD_EXPLORING_NEEDS_H
+
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+/* world/begin.c: at the first choice, before runs are made; at the begin of each run, in its
+ * process; at its end. flushes: what the C library holds back goes out. */
+void ft_rt_world_look(void);
+void ft_rt_world_begins(void);
+void ft_rt_world_ends(bool flushes);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,172 @@
+/* The begin and the end of a run, as far as the kernel's descriptors are concerned: those that were
+ * open at the first choice become the run's own. A copy of the process has the same open files as
+ * the others, and with them one position. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "exploring/needs.h"
+#include "libc/contract.h"
+#include "libc/libc.h"
+#include "raw/exploring.h"
+#include "world/inner.h"
+
+enum { FILES = 256, LARGEST = 64 << 20, PATH = 32 };
+
+static struct file {
+    int fd, flags;
+    int aside;   /* the file, out of the program's way */
+    bool copied; /* it is written: a run has a copy of it, in memory */
+    off_t at;
+} files[FILES];
+static uint32_t n_files;
+static bool outside[FILES]; /* by number: it leads outside */
+
+bool ft_rt_world_is_outside(int fd)
+{
+    return fd >= 0 && fd < FILES && outside[fd];
+}
+
+/* ---- at the first choice: the files step aside, and each run opens them anew under their numbers
+ */
+
+enum { ASIDE = 800 };
+
+static void write_path(char path[PATH], int fd)
+{
+    static const char BEGIN[] = "/proc/self/fd/";
+    char digits[12];
+    size_t n = 0, at = 0;
+    for (; BEGIN[at]; at++) path[at] = BEGIN[at];
+    do digits[n++] = (char)('0' + fd % 10);
+    while ((fd /= 10));
+    while (n) path[at++] = digits[--n];
+    path[at] = 0;
+}
+
+static bool is_memory_device(const struct stat *about)
+{
+    return S_ISCHR(about->st_mode) && about->st_rdev >> 8 == 1;
+}
+
+static bool leads_outside(const struct stat *about)
+{
+    return S_ISFIFO(about->st_mode) || S_ISSOCK(about->st_mode) ||
+           (S_ISCHR(about->st_mode) && !is_memory_device(about));
+}
+
+/* What is written there is dropped, and nothing comes. */
+static void drop(int fd)
+{
+    int nothing = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
+    if (nothing < 0) return;
+    syscall(SYS_dup3, nothing, fd, 0);
+    syscall(SYS_close, nothing);
+}
+
+/* Memory files without a name are the recorder's. */
+static bool is_of_runtime(int fd)
+{
+    char path[PATH], name[PATH];
+    static const char MEMORY[] = "/memfd:";
+    write_path(path, fd);
+    ssize_t n = syscall(SYS_readlinkat, AT_FDCWD, path, name, sizeof name);
+    return n >= (ssize_t)sizeof MEMORY - 1 && !memcmp(name, MEMORY, sizeof MEMORY - 1);
+}
+
+static void step_aside(int fd, const struct stat *about)
+{
+    struct file f = {.fd = fd, .flags = FT_REAL(fcntl)(fd, F_GETFL)};
+    f.copied = (f.flags & O_ACCMODE) != O_RDONLY;
+    if (f.copied && about->st_size > LARGEST)
+        ft_rt_x_refuse("a file of more than 64 MiB is open for writing", NULL);
+    if (n_files == FILES) ft_rt_x_refuse("more than 256 open files", NULL);
+    f.at = FT_REAL(lseek)(fd, 0, SEEK_CUR);
+    f.aside = FT_REAL(fcntl)(fd, F_DUPFD_CLOEXEC, ASIDE);
+    if (f.aside < 0) ft_rt_x_refuse("a limit of less than 1,000 open files", NULL);
+    syscall(SYS_close, fd);
+    files[n_files++] = f;
+}
+
+void ft_rt_world_look(void)
+{
+    bool keeps = ft_rt_x_keeps_output();
+    for (int fd = 0; fd < FILES; fd++) {
+        struct stat about;
+        bool output = fd == STDOUT_FILENO || fd == STDERR_FILENO;
+        if (output && keeps) syscall(SYS_close, fd);
+        if (output || FT_REAL(fstat)(fd, &about)) continue;
+        outside[fd] = leads_outside(&about);
+        if (outside[fd]) drop(fd);
+        if (S_ISREG(about.st_mode) && !is_of_runtime(fd)) step_aside(fd, &about);
+    }
+}
+
+/* ---- at the begin of a run */
+
+static int reopen(int fd, int flags)
+{
+    char path[PATH];
+    write_path(path, fd);
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0);
+}
+
+/* It may be open for writing alone. */
+static int copy_of(const struct file *f)
+{
+    char bytes[1 << 14];
+    int copy = (int)syscall(SYS_memfd_create, "foretell", 0);
+    int from = reopen(f->aside, O_RDONLY | O_CLOEXEC);
+    if (from < 0) ft_rt_x_refuse("a file that is written, and may not be read", NULL);
+    for (ssize_t n; copy >= 0 && (n = syscall(SYS_read, from, bytes, sizeof bytes)) > 0;)
+        if (syscall(SYS_write, copy, bytes, n) != n) break;
+    syscall(SYS_close, from);
+    if (copy >= 0) FT_REAL(fcntl)(copy, F_SETFL, f->flags);
+    return copy;
+}
+
+/* The descriptor gets that number, which is free. */
+static void number(int fd, int wanted)
+{
+    if (fd == wanted) return;
+    int got = fd < 0 ? -1 : (int)syscall(SYS_fcntl, fd, F_DUPFD, wanted);
+    if (got != wanted) ft_rt_x_refuse("an open file cannot be opened again for each run", NULL);
+    syscall(SYS_close, fd);
+}
+
+void ft_rt_world_begins(void)
+{
+    if (ft_rt_x_keeps_output()) {
+        number((int)syscall(SYS_memfd_create, "foretell-output", 0), STDOUT_FILENO);
+        syscall(SYS_fcntl, STDOUT_FILENO, F_DUPFD, STDERR_FILENO);
+    }
+    for (uint32_t i = 0; i < n_files; i++) {
+        const struct file *f = &files[i];
+        int kept = f->flags & ~(O_CREAT | O_EXCL | O_TRUNC);
+        number(f->copied ? copy_of(f) : reopen(f->aside, kept), f->fd);
+        FT_REAL(lseek)(f->fd, f->at, SEEK_SET);
+    }
+}
+
+/* ---- at the end of a run */
+
+void ft_rt_world_ends(bool flushes)
+{
+    if (!ft_rt_x_keeps_output()) return;
+    if (flushes && !ftrylockfile(stdout)) {
+        FT_REAL(fflush)(stdout);
+        funlockfile(stdout);
+    }
+    size_t room;
+    char *to = ft_rt_x_output(&room);
+    int from = reopen(STDOUT_FILENO, O_RDONLY | O_CLOEXEC);
+    size_t n = 0;
+    for (ssize_t got; n < room && (got = syscall(SYS_read, from, to + n, room - n)) > 0;)
+        n += (size_t)got;
+    if (from >= 0) syscall(SYS_close, from);
+    ft_rt_x_output_is(n);
+}
