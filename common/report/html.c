@@ -105,6 +105,15 @@ static void others(const ft_finding *finding, ft_strbuf *out)
     }
 }
 
+static void limits(const ft_finding *finding, ft_strbuf *out)
+{
+    size_t index;
+    json_t *limit;
+    json_array_foreach(json_object_get(finding->record, "limits"), index, limit)
+        puts_text("<p>It needs ", json_string_value(limit) ? json_string_value(limit) : "?",
+                  " to pass before another thread goes on.</p>\n", out);
+}
+
 /* ---- the schedule ---------------------------------------------------------------------------- */
 
 static void lanes(const ft_finding *finding, size_t thread, const char *text, ft_strbuf *out)
@@ -172,6 +181,7 @@ static void finding_section(const ft_finding *finding, ft_strbuf *out)
     puts_text("<p>", finding->message, ".</p>\n", out);
     accesses(finding, out);
     others(finding, out);
+    limits(finding, out);
     if (finding->why) puts_text("<p class=\"dim\">", finding->why, "</p>\n", out);
     schedule(finding, out);
     puts_text("<p>", finding->rule->advice, "</p>\n", out);

@@ -114,6 +114,19 @@ static void creations(const ft_finding *finding, ft_strbuf *out)
     }
 }
 
+/* Time limits that pass in the schedule. */
+static void limits(const ft_finding *finding, ft_strbuf *out)
+{
+    size_t index;
+    json_t *limit;
+    json_array_foreach(json_object_get(finding->record, "limits"), index, limit)
+    {
+        ft_strbuf_puts(out, "  It needs ");
+        ft_view_safe_text(json_string_value(limit) ? json_string_value(limit) : "?", out);
+        ft_strbuf_puts(out, " to pass before another thread goes on.\n");
+    }
+}
+
 /* The other threads that wait when the schedule has ended. */
 static void others(const ft_finding *finding, ft_strbuf *out)
 {
@@ -205,6 +218,7 @@ static void print_finding(const ft_view *view, const ft_report *report, const ft
     ft_strbuf_puts(out, "\n");
     accesses(finding, out);
     others(finding, out);
+    limits(finding, out);
     creations(finding, out);
     size_t pairs = ft_json_count(finding->record, "pairs");
     if (pairs > 1)

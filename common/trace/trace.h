@@ -340,6 +340,10 @@ void ft_trace_set_command(ft_trace *trace, const char *const *words, size_t coun
 const ft_note *ft_trace_failure(const ft_trace *trace);
 /* The event at which the run failed: the note's, or the last one. Only of a trace with the note. */
 uint32_t ft_trace_failure_event(const ft_trace *trace);
+/* The code of notes that name a time limit of a wait which passed in the run; the text ends with a
+ * blank and the location. They are for records (worker/engine/limits.h), and no report lists them.
+ */
+#define FT_NOTE_LIMIT "time-limit"
 /* A note about all of it; both texts are copied. */
 void ft_trace_add_note(ft_trace *trace, const char *code, const char *text);
 /* The step (ft_trace.hook) that makes the events appended from now on; 0, as at first: none. */

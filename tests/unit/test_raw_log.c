@@ -107,6 +107,17 @@ ft_rt_thread *ft_rt_enter(void)
     return self;
 }
 
+void ft_rt_polls_meet(const unsigned char *record, const unsigned char *end)
+{
+    (void)record;
+    (void)end;
+}
+
+void ft_rt_polls_meet_write(uintptr_t address)
+{
+    (void)address;
+}
+
 void ft_rt_may_spin(ft_rt_thread *self, uintptr_t address, int64_t value)
 {
     (void)self, (void)address, (void)value;

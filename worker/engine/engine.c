@@ -54,7 +54,7 @@ static json_t *notes_json(const ft_trace *trace, const ft_note *but)
     json_t *notes = json_array();
     for (uint32_t i = 0; i < trace->n_notes; i++) {
         const ft_note *note = &trace->notes[i];
-        if (note == but) continue;
+        if (note == but || !strcmp(note->code, FT_NOTE_LIMIT)) continue;
         json_t *json = json_pack("{s:s, s:I, s:s}", "code", note->code, "count",
                                  (json_int_t)note->count, "text", note->text);
         if (note->event != FT_NO_EVENT)

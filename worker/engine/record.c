@@ -8,6 +8,7 @@
 #include "candidate/listed.h"
 #include "candidate/wrappers.h"
 #include "engine/calls.h"
+#include "engine/limits.h"
 #include "engine/sources.h"
 #include "engine/waiting.h"
 #include "report/fingerprint.h"
@@ -808,6 +809,8 @@ static json_t *make_record(const ft_record_context *c, const ft_group *group,
     json_object_set_new(record, "fingerprint", json_string(print));
     if (!decision->witness) return record;
     add_waiters(c, decision->witness, record);
+    json_t *limits = ft_limits_of(c->trace, decision->witness);
+    if (limits) json_object_set_new(record, "limits", limits);
     add_sources(c->trace, decision->witness, record);
     json_object_set_new(record, "witness", witness_json(c, decision));
     json_t *replay = ft_calls_replay(c->trace);

@@ -65,6 +65,7 @@ static ft_raw_header header_of(const run *r)
         .seed = r->seed,
         .turn = r->turn,
         .symbolic = options->symbolic,
+        .alone = options->timeout ? (uint32_t)getpid() : 0,
         .feed = r->feed ? ft_feed_bytes(r->feed) : 0,
         .unordered_hand_overs = options->unordered_hand_overs,
         .keeps_ordered = r->annotations != NULL, /* the orders they tell begin and end at events */
@@ -165,7 +166,8 @@ static ft_status run_program(run *r, ft_program_file *log, ft_error *err)
     bool taken = ft_output_is_standard(r->out) || !ft_options_are_for_people(options);
     ft_program_way way = {.out = taken ? STDERR_FILENO : STDOUT_FILENO,
                           .seconds = options->timeout,
-                          .late = &r->late};
+                          .late = &r->late,
+                          .asks = true};
     char **argv = ft_calloc(n + 1, sizeof *argv);
     for (size_t i = 0; i < n; i++) argv[i] = ft_strdup(options->arguments.data[i]);
     ft_status status = ft_program_execute(argv, log, way, &r->status, err);
@@ -245,6 +247,7 @@ static void print_summary(const run *r, const ft_record_summary *s)
                 "recorded\n",
                 (unsigned long long)s->ignored);
     if (s->foreign[0]) fprintf(stderr, "foretell: %s\n", s->foreign);
+    if (s->unrun[0]) fprintf(stderr, "foretell: %s\n", s->unrun);
     if (s->forked[0]) fprintf(stderr, "foretell: %s\n", s->forked);
     print_terms(&s->terms);
     print_transactions(s);

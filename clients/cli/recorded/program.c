@@ -195,11 +195,22 @@ static double now(void)
     return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
 }
 
-static void end_late(pid_t child, const ft_program_way *way, double end)
+/* The recorder in the program sees it within milliseconds, unless the program holds it up. */
+static bool ask(const ft_program_file *file)
 {
-    if (!way->seconds || *way->late || now() < end) return;
+    uint32_t late = 1;
+    off_t at = offsetof(ft_raw_header, late);
+    return pwrite(file->fd, &late, sizeof late, at) == sizeof late;
+}
+
+static void end_late(pid_t child, const ft_program_file *file, const ft_program_way *way,
+                     double end)
+{
+    enum { GRACE = 2 /* s */ };
+    if (!way->seconds || now() < end) return;
+    bool asked = way->asks && (*way->late || ask(file));
     *way->late = true;
-    kill(child, SIGKILL);
+    if (!asked || now() >= end + GRACE) kill(child, SIGKILL);
 }
 
 static int wait_for(pid_t child, ft_program_file *file, const ft_program_way *way)
@@ -216,7 +227,7 @@ static int wait_for(pid_t child, ft_program_file *file, const ft_program_way *wa
         bool looks = !file->path && ended.fd >= 0;
         if (poll(&ended, 1, looks ? LOOK : wait) == 0 && looks)
             watch(child, way->patience, &stopped);
-        end_late(child, way, end);
+        end_late(child, file, way, end);
         if (wait < LATEST) wait *= 2;
     }
     if (ended.fd >= 0) close(ended.fd);

@@ -36,7 +36,8 @@ typedef struct ft_program_way {
     bool silent;       /* its standard output and standard error are discarded */
     uint32_t patience; /* seconds after which it is killed if a signal has stopped it; 0: never */
     uint32_t seconds;  /* after which it is killed if it still runs; 0: never */
-    bool *late;        /* set if it was killed after `seconds`; may be NULL without them */
+    bool *late;        /* set if it was ended after `seconds`; may be NULL without them */
+    bool asks;         /* then it is to write down what its threads do, and is killed after that */
 } ft_program_way;
 
 /* Runs argv as the program of that file and waits for it. Words to this process are passed on to

@@ -19,6 +19,8 @@ static void release_maker(ft_maker *m)
     ft_inventory_release(&m->inventory);
     ft_terms_free(m->terms);
     ft_vec_release(&m->objects.all);
+    ft_vec_release(&m->limits);
+    ft_vec_release(&m->doing);
     ft_shared_memory_release(&m->memory);
     ft_running_threads_release(&m->threads);
     ft_ordered_cells_release(&m->ordered);

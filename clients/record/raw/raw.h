@@ -24,7 +24,7 @@
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW019"
+#define FT_RAW_MAGIC    "FTRAW020"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -43,6 +43,8 @@ enum { FT_RAW_PAGE = 4096 };
     X(REBUILD, "the program was not built with --symbolic")                                        \
     X(INPUTS, "no thread could go on with the inputs that it was given")                           \
     X(SPACE, "the program has no address space for the recording")                                 \
+    X(LIVE_LOCK, "every thread polled values that no thread changed")                              \
+    X(LATE, "the program still ran after its --timeout")                                           \
     X(BROKEN, "the recorder found an error of its own")
 typedef enum ft_raw_end {
 #define FT_RAW_ENUM(symbol, text) FT_RAW_END_##symbol,
@@ -103,6 +105,10 @@ typedef struct ft_raw_header {
     /* by the runtime: 1: the last line that the program printed has no end, as far as it is known
      */
     uint32_t open_line;
+    /* by `foretell record`: its process, if only that one would send the program signals: then
+       threads that only a signal could let go on wait for ever (scheduling/deadlock.c); else 0 */
+    uint32_t alone;
+    uint32_t late;   /* by `foretell record`, while the program runs: 1: it is to end now */
     uint32_t openmp; /* by the runtime: 1: libgomp's regions are run by the recorder's threads */
     /* by what the program forked, before it becomes another program: the locks that it waited for,
        which the process that forked it did not hold; each once */
@@ -150,7 +156,18 @@ typedef struct ft_raw_header {
     X(ARGUMENTS, "ut",                                                                             \
       "0, the words that the program was started with, each with a zero behind it")                \
     X(ASSERTED, "ut", "site and source text of an assertion: before the first ASSERT of the site") \
-    X(FUNCTION, "uu", "site, child of the FORK before: the function that the child runs")
+    X(FUNCTION, "uu", "site, child of the FORK before: the function that the child runs")          \
+    X(EXPIRED, "uu", "site, nanoseconds: the time limit of the wait there, which passed")          \
+    X(DOING, "uuuu",                                                                               \
+      "thread, ft_raw_doing, ft_event_kind, site: at the end of a run that ends late")
+
+/* What a thread does when a run ends late. */
+typedef enum ft_raw_doing {
+    FT_RAW_DOING_RUNS,   /* it can go on; its site is that of its last record */
+    FT_RAW_DOING_WAITS,  /* for another thread: the event's kind and site are its request's */
+    FT_RAW_DOING_SLEEPS, /* in a system call */
+    FT_RAW_DOINGS
+} ft_raw_doing;
 
 /* Before the first FORK the program's variables are SHOWN too: so far one thread alone had them. */
 

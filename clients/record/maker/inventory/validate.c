@@ -101,6 +101,8 @@ bool ft_inventory_accepts(const ft_inventory *inventory, const ft_raw_record *r)
     if (r->operation == FT_RAW_SYNC) return is_valid_sync(inventory, o);
     if (r->operation == FT_RAW_MARK) return o[0] == FT_EVENT_TX_BEGIN || o[0] == FT_EVENT_TX_END;
     if (r->operation == FT_RAW_BLOCKED) return is_valid_block(inventory, o);
+    if (r->operation == FT_RAW_DOING)
+        return o[0] < threads && o[1] < FT_RAW_DOINGS && o[2] < FT_EVENT_KINDS;
     if (r->operation == FT_RAW_OBJECT) return is_valid_object(o);
     if (r->operation == FT_RAW_INITIALISED || r->operation == FT_RAW_DESTROYED ||
         r->operation == FT_RAW_RECLAIMED)

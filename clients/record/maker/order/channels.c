@@ -29,10 +29,11 @@ struct ft_channels {
     ft_map users;   /* channel -> the thread that uses it, MANY; of those of FT_RAW_CHANNEL_TAKEN */
     ft_map behind;  /* taker << 16 | putter -> event */
     ft_map taken;   /* channel -> 1: some thread takes from it */
-    FT_VEC(uint64_t) names;          /* of those of FT_RAW_CHANNEL_TAKEN, record by record */
-    size_t followed;                 /* of these */
-    uint32_t unknown, first_unknown; /* edges of FT_RAW_CHANNEL_UNKNOWN that were taken */
-    uint64_t edges;                  /* made so far: each put has one of its own */
+    FT_VEC(uint64_t) names; /* of those of FT_RAW_CHANNEL_TAKEN, record by record */
+    size_t followed;        /* of these */
+    uint32_t unknown, first_unknown,
+        first_place; /* edges of FT_RAW_CHANNEL_UNKNOWN that were taken */
+    uint64_t edges;  /* made so far: each put has one of its own */
 };
 
 ft_channels *ft_channels_new(void)
@@ -102,8 +103,10 @@ static void take(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_t 
             ft_map_slot(&c->behind, (uint64_t)thread << 16 | one->thread, one->event, NULL);
         if (*behind < one->event) *behind = one->event;
         ft_builder_event(builder, FT_EVENT_EDGE_IN, thread, one->edge, loc, FT_NO_VALUE, 0);
-        if (channel == FT_RAW_CHANNEL_UNKNOWN && !c->unknown++)
+        if (channel == FT_RAW_CHANNEL_UNKNOWN && !c->unknown++) {
             c->first_unknown = ft_builder_count(builder) - 1;
+            c->first_place = loc;
+        }
         told = true;
     }
     uint32_t latest = c->puts.data[at].edge;
@@ -173,9 +176,10 @@ static void put_in(ft_channels *c, ft_builder *builder, uint32_t thread, uint64_
     ft_vec_push(&c->puts, (put){channel, thread, (uint32_t)edge, (uint32_t)before, event});
 }
 
-uint32_t ft_channels_unknown(const ft_channels *c, uint32_t *first)
+uint32_t ft_channels_unknown(const ft_channels *c, uint32_t *first, uint32_t *loc)
 {
     *first = c->first_unknown;
+    *loc = c->first_place;
     return c->unknown;
 }
 

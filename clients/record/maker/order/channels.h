@@ -27,8 +27,8 @@ void ft_channels_follow(ft_channels *channels, ft_builder *builder, uint32_t thr
  * in; 0: it took nothing from that thread. */
 uint32_t ft_channels_behind(const ft_channels *channels, uint32_t thread, uint32_t other);
 
-/* So many times a thread came after another one through FT_RAW_CHANNEL_UNKNOWN; *first: the number
- * of the first such event. */
-uint32_t ft_channels_unknown(const ft_channels *channels, uint32_t *first);
+/* So many times a thread came after another one through FT_RAW_CHANNEL_UNKNOWN; *first, *loc: the
+ * number and the location of the first such event. */
+uint32_t ft_channels_unknown(const ft_channels *channels, uint32_t *first, uint32_t *loc);
 
 #endif

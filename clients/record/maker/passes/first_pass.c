@@ -90,12 +90,19 @@ static void meet_unseen(ft_maker *m, const ft_raw_record *r)
     m->summary->unseen++;
 }
 
+static void meet_doing(ft_maker *m, const ft_raw_record *r)
+{
+    const uint64_t *o = r->operands;
+    ft_maker_doing doing = {(uint32_t)o[0], (ft_raw_doing)o[1], (ft_event_kind)o[2], o[3]};
+    ft_vec_push(&m->doing, doing);
+}
+
 /* Other operations are for the inventory, the cells or the second pass. */
 static void (*const meetings[FT_RAW_OPERATIONS])(ft_maker *, const ft_raw_record *) = {
     [FT_RAW_BEGIN] = meet_begin,      [FT_RAW_MODULE] = meet_module,
     [FT_RAW_ALLOC] = meet_allocation, [FT_RAW_OBJECT] = meet_object,
     [FT_RAW_CHANNEL] = meet_channel,  [FT_RAW_SYNC] = meet_sync,
-    [FT_RAW_UNSEEN] = meet_unseen,
+    [FT_RAW_UNSEEN] = meet_unseen,    [FT_RAW_DOING] = meet_doing,
 };
 
 static void meet(ft_maker *m, const ft_raw_record *r)

@@ -98,26 +98,74 @@ static void note_refused(ft_maker *m)
                     n, n == 1 ? "" : "s");
 }
 
+static const char *awaited(ft_event_kind kind)
+{
+    static const struct {
+        ft_event_kind kind;
+        const char *text;
+    } rows[] = {
+        {FT_EVENT_ACQUIRE, "a lock"},
+        {FT_EVENT_ACQUIRE_SHARED, "a lock (for reading)"},
+        {FT_EVENT_WAIT, "a semaphore"},
+        {FT_EVENT_COND_WAKE, "a condition variable"},
+        {FT_EVENT_BARRIER_LEAVE, "a barrier"},
+        {FT_EVENT_ONCE_PASS, "an initialiser that runs once"},
+        {FT_EVENT_JOIN, "another thread's end"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].kind == kind) return rows[i].text;
+    return "another thread";
+}
+
+/* "main waits for a lock at a.c:3", "T1 runs, last seen at a.c:9" */
+static void put_doing(ft_maker *m, const ft_maker_doing *d, ft_strbuf *out)
+{
+    const ft_trace *trace = ft_builder_peek(m->builder);
+    bool waits = d->doing == FT_RAW_DOING_WAITS;
+    uint32_t loc =
+        waits ? ft_names_locate(&m->names, d->site) : m->threads.all.data[d->thread].seen_at;
+    const char *place = ft_trace_location_text(trace, loc);
+    ft_strbuf_printf(out, "%s ", trace->threads.names[ft_names_thread(&m->names, d->thread)]);
+    if (waits)
+        ft_strbuf_printf(out, "waits for %s at ", awaited(d->kind));
+    else
+        ft_strbuf_printf(out, "%s, last seen at ",
+                         d->doing == FT_RAW_DOING_SLEEPS ? "is in a system call" : "runs");
+    ft_strbuf_puts(out, place ? place : "an unknown place");
+}
+
+static void put_doings(ft_maker *m, ft_strbuf *out)
+{
+    enum { SHOWN = 8 };
+    for (size_t i = 0; i < m->doing.len && i < SHOWN; i++) {
+        ft_strbuf_puts(out, i ? ", " : "; at its end ");
+        put_doing(m, &m->doing.data[i], out);
+    }
+    if (m->doing.len > SHOWN) ft_strbuf_printf(out, " and %zu more", m->doing.len - SHOWN);
+}
+
 /* At the last event of the thread that ran when the program ended. */
 static void note_failure(ft_maker *m)
 {
     if (!m->failure_kind) return;
-    ft_strbuf code = {0};
+    ft_strbuf code = {0}, doings = {0};
+    put_doings(m, &doings);
     ft_strbuf_printf(&code, FT_NOTE_FAILURE "%s", m->failure_kind);
     bool any = m->threads.last < m->threads.all.len;
     ft_builder_note(m->builder, ft_strbuf_text(&code),
-                    any ? m->threads.all.data[m->threads.last].seen : FT_NO_EVENT, "%s",
-                    m->failure_text);
+                    any ? m->threads.all.data[m->threads.last].seen : FT_NO_EVENT, "%s%s",
+                    m->failure_text, ft_strbuf_text(&doings));
+    ft_strbuf_release(&doings);
     ft_strbuf_release(&code);
 }
 
 /* An order that may be too strict: it can hide a finding, and makes none. */
 static void note_unknown(ft_maker *m)
 {
-    uint32_t first, n = ft_channels_unknown(m->channels, &first);
+    uint32_t first, loc, n = ft_channels_unknown(m->channels, &first, &loc);
     if (!n) return;
     const ft_trace *trace = ft_builder_peek(m->builder);
-    const char *place = ft_trace_location_text(trace, trace->loc[first]);
+    const char *place = ft_trace_location_text(trace, loc);
     ft_builder_note(m->builder, FT_RECORD_UNKNOWN, first,
                     "%" PRIu32 " order%s through descriptors, children or system calls whose kind "
                     "the recorder does not know, first at %s: each such read comes after "
@@ -126,8 +174,59 @@ static void note_unknown(ft_maker *m)
                     n, n == 1 ? "" : "s", place ? place : "an unknown place");
 }
 
+/* A multiple of the largest unit that says it well enough. */
+static void put_time(uint64_t ns, ft_strbuf *out)
+{
+    double seconds = (double)ns / 1e9;
+    if (seconds >= 0.9995)
+        ft_strbuf_printf(out, "%.3g s", seconds);
+    else if (seconds >= 0.0009995)
+        ft_strbuf_printf(out, "%.3g ms", seconds * 1e3);
+    else
+        ft_strbuf_printf(out, "%.3g us", seconds * 1e6);
+}
+
+/* Of several limits at one location, the longest. */
+static void note_limits(ft_maker *m)
+{
+    for (size_t i = 0; i < m->limits.len; i++) {
+        const ft_maker_limit *limit = &m->limits.data[i];
+        uint32_t loc = ft_names_locate(&m->names, limit->site);
+        const char *place = ft_trace_location_text(ft_builder_peek(m->builder), loc);
+        ft_strbuf time = {0};
+        put_time(limit->longest, &time);
+        if (place)
+            ft_builder_note(m->builder, FT_NOTE_LIMIT, FT_NO_EVENT, "the time limit of %s at %s",
+                            ft_strbuf_text(&time), place);
+        ft_strbuf_release(&time);
+    }
+}
+
+static void note_unrun(ft_maker *m)
+{
+    uint32_t n = 0, first = 0;
+    if (ft_raw_log_header(m->log)->end != FT_RAW_END_EXIT) return;
+    for (uint32_t t = 1; t < m->threads.all.len; t++) {
+        const ft_running_thread *a = &m->threads.all.data[t];
+        if (a->begun || a->forked == UINT64_MAX) continue;
+        if (!n++) first = t;
+    }
+    if (!n) return;
+    const ft_trace *trace = ft_builder_peek(m->builder);
+    uint32_t thread = ft_names_thread(&m->names, first);
+    const char *place = ft_trace_location_text(trace, m->threads.all.data[first].forked_at);
+    ft_builder_note(m->builder, FT_RECORD_UNRUN, FT_NO_EVENT,
+                    "%" PRIu32 " thread%s never ran, first %s, created at %s: the program ended "
+                    "before, and nothing is known of what %s would have done; join such threads, "
+                    "or record more runs (--runs 5)",
+                    n, n == 1 ? "" : "s", trace->threads.names[thread],
+                    place ? place : "an unknown place", n == 1 ? "it" : "they");
+}
+
 static void add_notes(ft_maker *m)
 {
+    note_limits(m);
+    note_unrun(m);
     note_unknown(m);
     note_failure(m);
     note_forked(m);
@@ -144,9 +243,10 @@ void ft_maker_add_notes(ft_maker *m)
     add_notes(m);
     for (uint32_t i = 0; i < trace->n_notes; i++) {
         const char *code = trace->notes[i].code;
-        bool forked = !strcmp(code, FT_RECORD_FORKED);
-        char *to = forked ? m->summary->forked : m->summary->foreign;
-        if (forked || !strcmp(code, FT_RECORD_FOREIGN) || !strcmp(code, FT_RECORD_NO_CALLS))
+        bool forked = !strcmp(code, FT_RECORD_FORKED), unrun = !strcmp(code, FT_RECORD_UNRUN);
+        char *to = forked ? m->summary->forked : unrun ? m->summary->unrun : m->summary->foreign;
+        if (forked || unrun || !strcmp(code, FT_RECORD_FOREIGN) ||
+            !strcmp(code, FT_RECORD_NO_CALLS))
             snprintf(to, FT_RECORD_TEXT, "%s", trace->notes[i].text);
     }
 }

@@ -24,6 +24,7 @@
 
 enum {
     FT_MAKER_RECENT = 256,
+    FT_MAKER_LIMITS = 64,
     FT_MAKER_AHEAD = 8 /* events whose cells are fetched before they are needed */
 };
 
@@ -32,6 +33,19 @@ typedef struct ft_maker_recent {
     int64_t value;
     uint32_t id; /* in the builder; FT_NO_VALUE: none */
 } ft_maker_recent;
+
+/* A time limit that passed, of the waits at a site. */
+typedef struct ft_maker_limit {
+    uint64_t site, longest; /* in nanoseconds */
+} ft_maker_limit;
+
+/* What a thread did when the run was ended. */
+typedef struct ft_maker_doing {
+    uint32_t thread;
+    ft_raw_doing doing;
+    ft_event_kind kind; /* of what it waits for */
+    uint64_t site;      /* of that */
+} ft_maker_doing;
 
 /* A log that becomes a trace. Each part is kept by the folder or file that declares it. */
 typedef struct ft_maker {
@@ -52,6 +66,8 @@ typedef struct ft_maker {
     ft_shared_memory memory;
     ft_running_threads threads;
     ft_ordered_cells ordered;
+    FT_VEC(ft_maker_doing) doing;
+    FT_VEC(ft_maker_limit) limits;           /* by site; the first FT_MAKER_LIMITS of them */
     const char *failure_kind, *failure_text; /* how the run failed (maker.h); NULL: it did not */
     uint64_t now;                            /* number of the record at hand */
     uint32_t step; /* which step of its thread the record is (second_pass.c, step_of) */

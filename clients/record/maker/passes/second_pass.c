@@ -104,6 +104,7 @@ static void fork_thread(ft_maker *m, const ft_raw_record *r)
     uint32_t child = ft_names_thread(&m->names, (uint32_t)r->operands[1]);
     assert(m->threads.all.data[r->operands[1]].forked == UINT64_MAX); /* forked once */
     m->threads.all.data[r->operands[1]].forked = m->now;
+    m->threads.all.data[r->operands[1]].forked_at = ft_names_location(&m->names, r->operands[0]);
     ft_maker_event(m, FT_EVENT_FORK, r, child, r->operands[0], FT_NO_VALUE, 0);
 }
 
@@ -242,6 +243,18 @@ static void pass_channel(ft_maker *m, const ft_raw_record *r)
     if (fed) ft_inputs_add_channel(m->builder, thread, o);
 }
 
+static void meet_limit(ft_maker *m, const ft_raw_record *r)
+{
+    uint64_t site = r->operands[0], ns = r->operands[1];
+    for (size_t i = 0; i < m->limits.len; i++) {
+        ft_maker_limit *limit = &m->limits.data[i];
+        if (limit->site != site) continue;
+        if (limit->longest < ns) limit->longest = ns;
+        return;
+    }
+    if (m->limits.len < FT_MAKER_LIMITS) ft_vec_push(&m->limits, (ft_maker_limit){site, ns});
+}
+
 /* Other operations were for the first pass, or are for the cells. */
 static void (*const followers[FT_RAW_OPERATIONS])(ft_maker *, const ft_raw_record *) = {
     [FT_RAW_FORK] = fork_thread,
@@ -267,6 +280,7 @@ static void (*const followers[FT_RAW_OPERATIONS])(ft_maker *, const ft_raw_recor
     [FT_RAW_INITIALISED] = ft_maker_initialise_object,
     [FT_RAW_DESTROYED] = ft_maker_destroy_object,
     [FT_RAW_RECLAIMED] = ft_maker_reclaim_object,
+    [FT_RAW_EXPIRED] = meet_limit,
 };
 
 static void follow_operation(ft_maker *m, const ft_raw_record *r)
@@ -397,8 +411,25 @@ static void declare(ft_maker *m)
 static bool is_enough(const ft_maker *m)
 {
     enum { HANG_EVENTS = 1000000 };
-    return m->failure_kind && !strcmp(m->failure_kind, "hang") &&
-           ft_builder_count(m->builder) >= HANG_EVENTS;
+    bool hangs = m->failure_kind &&
+                 (!strcmp(m->failure_kind, "hang") || !strcmp(m->failure_kind, "live-lock"));
+    return hangs && ft_builder_count(m->builder) >= HANG_EVENTS;
+}
+
+/* The location, because the trace may be on its way already. */
+static void see(ft_maker *m, uint32_t thread)
+{
+    ft_running_thread *a = &m->threads.all.data[thread];
+    const ft_trace *trace = ft_builder_peek(m->builder);
+    a->seen = ft_builder_count(m->builder) - 1;
+    if (trace->n_events) a->seen_at = trace->loc[trace->n_events - 1];
+}
+
+/* The log of a program that was killed, or ended from outside, may do so. */
+static bool ends_inside_turn(const ft_maker *m)
+{
+    uint32_t end = ft_raw_log_header(m->log)->end;
+    return end == FT_RAW_END_OPEN || end == FT_RAW_END_LATE || end == FT_RAW_END_LIVE_LOCK;
 }
 
 void ft_maker_second_pass(ft_maker *m)
@@ -415,13 +446,11 @@ void ft_maker_second_pass(ft_maker *m)
         uint32_t events = ft_builder_count(m->builder);
         if (r.n_events) follow_events(m, &r);
         if (r.access || !r.n_events) follow_record(m, &r);
-        if (ft_builder_count(m->builder) != events)
-            m->threads.all.data[r.thread].seen = ft_builder_count(m->builder) - 1;
+        if (ft_builder_count(m->builder) != events) see(m, r.thread);
         m->threads.last = r.thread;
         whole = !is_enough(m);
     }
     assert(!whole || m->memory.born.len == m->inventory.allocations.len);
-    /* the log of a program that was killed may end inside a turn */
-    if (whole && ft_raw_log_header(m->log)->end != FT_RAW_END_OPEN) ft_cells_end(m->cells);
+    if (whole && !ends_inside_turn(m)) ft_cells_end(m->cells);
     FT_CHECK(ft_maker_is_sound(m));
 }

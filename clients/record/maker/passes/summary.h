@@ -21,6 +21,7 @@ typedef struct ft_record_hot {
 #define FT_RECORD_FORKED   "forked-threads" /* forked processes had threads */
 #define FT_RECORD_UNKNOWN  "unknown-object" /* an order is stricter than the program's may be */
 #define FT_RECORD_REFUSED  "refused-cancel" /* threads were not cancelled */
+#define FT_RECORD_UNRUN    "never-ran"      /* the program ended before threads had begun */
 
 typedef struct ft_record_summary {
     uint64_t bytes;        /* of the log */
@@ -39,6 +40,7 @@ typedef struct ft_record_summary {
     uint32_t end;                 /* ft_raw_end */
     char foreign[FT_RECORD_TEXT]; /* the last such note of the trace, "": none */
     char forked[FT_RECORD_TEXT];  /* likewise */
+    char unrun[FT_RECORD_TEXT];   /* likewise */
 } ft_record_summary;
 
 #endif

@@ -7,10 +7,11 @@
 #include "base/memory.h"
 
 typedef struct ft_running_thread {
-    uint64_t ran;      /* its last record */
-    uint32_t seen;     /* the last event that its records made, FT_NO_EVENT: none so far */
-    uint64_t forked;   /* the record; UINT64_MAX: not yet */
-    uint64_t function; /* site of the function that it runs; 0: not known */
+    uint64_t ran;  /* its last record */
+    uint32_t seen; /* the last event that its records made, FT_NO_EVENT: none so far */
+    uint32_t seen_at, forked_at; /* locations of that event and of its FORK */
+    uint64_t forked;             /* the record; UINT64_MAX: not yet */
+    uint64_t function;           /* site of the function that it runs; 0: not known */
     bool begun, ended;
     bool gives;         /* it makes blocks that others touch */
     uint32_t last_edge; /* the edge out of its end, FT_NO_ID: none */

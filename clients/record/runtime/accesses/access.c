@@ -214,6 +214,7 @@ static bool begin_late(ft_rt_thread *self, uintptr_t address, unsigned code, uin
     uint64_t *at = ft_rt_out.at;
     assert(!self->late.value && !self->pending.size);
     if (site >= FT_RT_NARROW || address & FT_RT_HIGH || at >= ft_rt_out.enough) return false;
+    if (ft_rt_polling) ft_rt_polls_meet_write(address);
     at[0] = (uint64_t)site << FT_RAW_SITE_SHIFT | (2 * address + 1);
     ft_rt_out.at = at + 2;
     self->late =

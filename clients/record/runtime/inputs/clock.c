@@ -11,7 +11,9 @@
 #include "libc/contract.h"
 #include "libc/libc.h"
 #include "raw/inputs.h"
-#include "state/state.h"
+#include "scheduling/needs.h"
+#include "scheduling/scheduling.h"
+#include "state/thread.h"
 
 #define CODE __builtin_return_address(0)
 
@@ -38,6 +40,16 @@ static struct timespec from_ns(int64_t ns)
     return t;
 }
 
+/* While recording with a seed: the time that sleeps and limits took at once (passing.c) is none of
+ * the machine's, so the program's clocks are ahead. */
+static struct lag ahead = {.known = true};
+
+void ft_rt_clock_passes(int64_t ns)
+{
+    FT_REQUIRE(ns > 0 && !ft_rt_header->replay);
+    ahead.by -= ns;
+}
+
 /* NULL: a clock that the recording says nothing of (a processor's). */
 static struct lag *lag_of(clockid_t clock)
 {
@@ -47,8 +59,8 @@ static struct lag *lag_of(clockid_t clock)
     } rows[] = {{CLOCK_REALTIME, 0},      {CLOCK_REALTIME_COARSE, 0},  {CLOCK_MONOTONIC, 1},
                 {CLOCK_MONOTONIC_RAW, 1}, {CLOCK_MONOTONIC_COARSE, 1}, {CLOCK_BOOTTIME, 1}};
     bool given = ft_rt_feeding && ft_rt_header->replay;
-    for (size_t i = 0; given && i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].clock == clock) return &lags[rows[i].kind];
+    for (size_t i = 0; (given || ahead.by) && i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].clock == clock) return given ? &lags[rows[i].kind] : &ahead;
     return NULL;
 }
 
@@ -66,7 +78,7 @@ static void is_late(clockid_t clock, int64_t told)
 {
     struct timespec here;
     struct lag *lag = lag_of(clock);
-    if (!lag || FT_REAL(clock_gettime)(clock, &here)) return;
+    if (!lag || lag == &ahead || FT_REAL(clock_gettime)(clock, &here)) return;
     int64_t by = in_ns(&here) - told;
     if (!lag->known || by < lag->by) *lag = (struct lag){true, by};
 }
@@ -168,38 +180,61 @@ int getrusage(__rusage_who_t who, struct rusage *usage)
 
 /* In an exploration a sleep orders nothing, and no time passes. */
 
+/* A sleep that passes at once returns 0, and no other thread goes on meanwhile. */
+static int way(int64_t ns, bool *passed)
+{
+    *passed = ft_rt_self && ft_rt_time_passes(ft_rt_self, ns);
+    return *passed ? FT_RT_STAYS : FT_RT_SLEEPS;
+}
+
+#define SLEEP(input, ns, call)                                                                     \
+    ({                                                                                             \
+        bool passed = false;                                                                       \
+        FT_RT_INPUT(input, way((ns), &passed), passed ? 0 : (call), NULL, 0);                      \
+    })
+
 unsigned sleep(unsigned seconds)
 {
     FT_RT_EXPLORED(0);
-    return FT_RT_INPUT(FT_INPUT_SLEEP, FT_RT_SLEEPS, FT_REAL(sleep)(seconds), NULL, 0);
+    return SLEEP(FT_INPUT_SLEEP, (int64_t)seconds * SECOND, FT_REAL(sleep)(seconds));
 }
 
 int usleep(useconds_t us)
 {
     FT_RT_EXPLORED(0);
-    return FT_RT_INPUT(FT_INPUT_USLEEP, FT_RT_SLEEPS, FT_REAL(usleep)(us), NULL, 0);
+    return SLEEP(FT_INPUT_USLEEP, (int64_t)us * PER_US, FT_REAL(usleep)(us));
 }
 
 int nanosleep(const struct timespec *t, struct timespec *left)
 {
     FT_RT_EXPLORED(0);
-    return FT_RT_INPUT(FT_INPUT_NANOSLEEP, FT_RT_SLEEPS, FT_REAL(nanosleep)(t, left), NULL, 0);
+    return SLEEP(FT_INPUT_NANOSLEEP, in_ns(t), FT_REAL(nanosleep)(t, left));
+}
+
+struct timespec ft_rt_machine_time(clockid_t clock, const struct timespec *until)
+{
+    const struct lag *lag = lag_of(clock);
+    return lag && lag->known ? from_ns(in_ns(until) + lag->by) : *until;
 }
 
 /* Until a time of the program's. */
 static int sleep_until(clockid_t clock, const struct timespec *until)
 {
-    struct timespec end = *until;
-    const struct lag *lag = lag_of(clock);
-    if (lag && lag->known) end = from_ns(in_ns(until) + lag->by);
+    struct timespec end = ft_rt_machine_time(clock, until);
     return FT_REAL(clock_nanosleep)(clock, TIMER_ABSTIME, &end, NULL);
+}
+
+static int64_t duration(clockid_t clock, int flags, const struct timespec *t)
+{
+    struct timespec now;
+    bool until = flags & TIMER_ABSTIME;
+    return in_ns(t) - (until && !get(clock, &now) ? in_ns(&now) : 0);
 }
 
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *left)
 {
     FT_RT_EXPLORED(0);
-    return FT_RT_INPUT(FT_INPUT_CLOCK_NANOSLEEP, FT_RT_SLEEPS,
-                       flags & TIMER_ABSTIME ? sleep_until(clock, t)
-                                             : FT_REAL(clock_nanosleep)(clock, flags, t, left),
-                       NULL, 0);
+    return SLEEP(FT_INPUT_CLOCK_NANOSLEEP, duration(clock, flags, t),
+                 flags & TIMER_ABSTIME ? sleep_until(clock, t)
+                                       : FT_REAL(clock_nanosleep)(clock, flags, t, left));
 }

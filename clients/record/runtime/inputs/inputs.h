@@ -144,8 +144,11 @@ void ft_rt_environment_keep(ft_rt_input *in);
 pid_t ft_rt_process(pid_t pid);
 pid_t ft_rt_task(pid_t tid);
 
-/* ---- clock.c: a deadline of any clock as one of CLOCK_MONOTONIC */
+/* ---- clock.c */
+/* A deadline of any clock of the program as one of the machine's CLOCK_MONOTONIC. */
 struct timespec ft_rt_deadline(clockid_t clock, const struct timespec *until);
+/* The same as one of the machine's clock of that kind. */
+struct timespec ft_rt_machine_time(clockid_t clock, const struct timespec *until);
 
 #pragma GCC visibility pop
 

@@ -31,7 +31,7 @@ enum { LEAST_WINDOW = 1 << 16, WINDOW = 1 << 20, WAIT = 50000, WAITS = 100000 };
 #endif
 
 ft_raw_header *ft_rt_header;
-bool ft_rt_logging;
+bool ft_rt_logging, ft_rt_polling;
 struct ft_rt_out ft_rt_out = {.fd = -1};
 
 static struct {
@@ -202,6 +202,7 @@ unsigned char *ft_rt_open_record(size_t bytes)
 void ft_rt_close_record(unsigned char *at)
 {
     FT_REQUIRE(at >= (unsigned char *)ft_rt_out.at && at < ft_rt_out.ready);
+    if (ft_rt_polling && ft_rt_self) ft_rt_polls_meet((const unsigned char *)ft_rt_out.at, at);
     ft_rt_out.at = (uint64_t *)(void *)whole(at);
     assert(used() >= ft_rt_header->mark); /* published records stay as they are */
     if (!ft_rt_self || !ft_rt_self->late.value) ft_rt_publish(ft_rt_out.at);

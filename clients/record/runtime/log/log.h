@@ -35,6 +35,9 @@ void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *b
 /* Notes in the log's header whether the program's output ends with a line's end. */
 void ft_rt_log_open_line(void);
 
+/* ---- polls: while it is set, each record goes through ft_rt_polls_meet (log/needs.h) */
+extern bool ft_rt_polling;
+
 /* ---- events.c */
 /* An access of 1, 2, 4 or 8 bytes from the code at `pc`; written: of an update. */
 void ft_rt_log_access(ft_raw_form form, const void *pc, uintptr_t address, uint32_t size,

@@ -13,6 +13,7 @@
 #include "libc/libc.h"
 #include "memory/memory.h"
 #include "raw/raw.h"
+#include "scheduling/needs.h"
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
 #include "sync/sync.h"
@@ -122,6 +123,11 @@ static void *shared(void *memory, int protection, int flags, int fd, off64_t fro
     }
     ft_rt_leave(self);
     return memory;
+}
+
+bool ft_rt_map_shares(void)
+{
+    return mappings.shares;
 }
 
 void ft_rt_file_hidden(const void *memory, size_t size)

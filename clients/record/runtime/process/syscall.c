@@ -45,6 +45,7 @@
 #include <unistd.h>
 
 #include "inputs/channels.h"
+#include "inputs/inputs.h"
 #include "libc/contract.h"
 #include "memory/memory.h"
 #include "process/process.h"
@@ -69,6 +70,43 @@ static long plain(long number, const long *a)
     return syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
+/* The clock of an absolute time limit. */
+static clockid_t clock_of(const long *a)
+{
+    return a[OPERATION] & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+}
+
+static bool is_absolute(const long *a)
+{
+    return ((int)a[OPERATION] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+}
+
+/* With a seed: its time limit passes at once. */
+static bool is_over(const ft_rt_thread *self, const long *a)
+{
+    const struct timespec *limit = (const struct timespec *)a[TIMEOUT];
+    if (!limit) return false;
+    int64_t ns = limit->tv_sec * INT64_C(1000000000) + limit->tv_nsec;
+    if (is_absolute(a)) {
+        struct timespec deadline = ft_rt_deadline(clock_of(a), limit);
+        ns = ft_rt_time_left(&deadline);
+    }
+    return ft_rt_time_passes(self, ns);
+}
+
+/* The call, until a time of the program's. */
+static long sleep_on(long number, const long *a)
+{
+    long real[ARGUMENTS];
+    struct timespec until;
+    memcpy(real, a, sizeof real);
+    if (a[TIMEOUT] && is_absolute(a)) {
+        until = ft_rt_machine_time(clock_of(a), (const struct timespec *)a[TIMEOUT]);
+        real[TIMEOUT] = (long)&until;
+    }
+    return plain(number, real);
+}
+
 /* If a schedule or inputs are followed, the waiter's next read of the memory decides when it goes
  * on. */
 static long wait_on(ft_rt_thread *self, long number, const long *a)
@@ -79,8 +117,13 @@ static long wait_on(ft_rt_thread *self, long number, const long *a)
         return 0;
     }
     assert(!ft_rt_replaying && self == ft_rt_self);
+    if (is_over(self, a)) {
+        ft_rt_leave(self);
+        errno = ETIMEDOUT;
+        return -1;
+    }
     ft_rt_outside(self);
-    long result = plain(number, a);
+    long result = sleep_on(number, a);
     return result < 0 && (errno == EAGAIN || (errno == EINTR && !a[TIMEOUT])) ? 0 : result;
 }
 

@@ -158,11 +158,29 @@ static uint32_t site_of_function(const void *function)
     return !function || ft_rt_is_own(function) ? 0 : ft_rt_site((const char *)function + 1);
 }
 
+/* Registered with the first thread: what the program registers later comes before it. */
+static void go_last(void)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (!self) return;
+    ft_rt_go_last(self);
+    ft_rt_leave(self);
+}
+
+static void await_exit(void)
+{
+    static bool awaits;
+    if (awaits || ft_rt_header->replay) return;
+    awaits = true;
+    atexit(go_last);
+}
+
 static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *attributes,
                   void *(*start)(void *), void *argument, const void *function, const void *pc)
 {
     uint32_t site = ft_rt_site(pc), starts = site_of_function(function);
     await_ends();
+    await_exit();
     ft_rt_thread *child = ft_rt_thread_new();
     if (!child) {
         ft_rt_log_end(FT_RAW_END_THREADS);

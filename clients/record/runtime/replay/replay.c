@@ -14,6 +14,7 @@
 #include "raw/raw.h"
 #include "raw/schedule.h"
 #include "replay/needs.h"
+#include "replay/progress.h"
 #include "replay/replay.h"
 #include "scheduling/needs.h"
 #include "scheduling/scheduling.h"
@@ -48,12 +49,13 @@ static struct {
     unsigned long long adds; /* of libraries, as the dynamic linker counts them */
     uint32_t *known;         /* by site: the first of that code, plus 1; 0: not looked up yet */
     uint32_t seen;           /* by the watchdog */
-    time_t since;
-    time_t starved;  /* not all threads were, by then */
-    bool sent;       /* the signal whose handler comes next */
-    memory stood[2]; /* where it is that the last finals are before */
-    memory block;    /* that the last one touches */
-    bool freed;      /* that block was, and no other one is there */
+    time_t since;            /* progress, of whatever kind */
+    time_t moved;            /* the schedule */
+    time_t starved;          /* not all threads were, by then */
+    bool sent;               /* the signal whose handler comes next */
+    memory stood[2];         /* where it is that the last finals are before */
+    memory block;            /* that the last one touches */
+    bool freed;              /* that block was, and no other one is there */
 } play;
 
 static const ft_schedule_entry *entry(void)
@@ -295,13 +297,28 @@ static void look_at_starved(time_t time)
     leave_process(FT_RT_STOPPED);
 }
 
+/* A wait that is seen so often, one look behind the other, is not one that is about to end. */
+static void look_at_progress(time_t time)
+{
+    enum { OFTEN = 6, LONGEST = 20 /* s: a thread that polls with sleeps gets nowhere either */ };
+    static ft_rt_progress progress;
+    static uint32_t over;
+    const ft_rt_thread *next = entry()->signal ? NULL : play.threads[entry()->actor];
+    if (!next) return;
+    over = ft_rt_progress_is_over(next) ? over + 1 : 0;
+    if (over >= OFTEN) ft_rt_give_up(FT_SCHEDULE_TIME_OUTCOME);
+    bool waits = time - play.moved < LONGEST || (time_t)play.schedule->seconds > LONGEST;
+    if (ft_rt_progress_is_made(next, &progress) && waits) play.since = time;
+}
+
 void ft_rt_replay_watch(void)
 {
     time_t time = now();
     look_at_starved(time);
+    if (ft_rt_replaying && play.schedule->at < play.n) look_at_progress(time);
     if (ft_rt_replaying && play.seen != play.schedule->at) {
         play.seen = play.schedule->at;
-        play.since = time;
+        play.since = play.moved = time;
         play.sent = false;
     }
     if (ft_rt_replaying && time - play.since >= 1) send_from_outside();
@@ -566,7 +583,7 @@ void ft_rt_replay_start(void *schedule)
     play.modules = (ft_schedule_module *)(uintptr_t)(play.sites + play.schedule->sites);
     play.threads = ft_rt_map(play.schedule->actors * sizeof *play.threads + 1);
     play.known = ft_rt_map(SITES * sizeof *play.known);
-    play.since = play.starved = now();
+    play.since = play.moved = play.starved = now();
     dl_iterate_phdr(find_place, NULL);
     ft_rt_feed_start(play.schedule, play.actors,
                      (const ft_schedule_input *)(play.modules + play.schedule->modules));

@@ -127,6 +127,15 @@ void ft_rt_may_spin(ft_rt_thread *self, uintptr_t address, int64_t value)
     self->left = 1; /* which the hook at hand takes */
 }
 
+/* The thread that waits for the others to go first, as long as it does; else NULL. */
+static const ft_rt_thread *last_one(void)
+{
+    struct timespec now;
+    if (!ft_rt_baton.last) return NULL;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ft_rt_is_past(&ft_rt_baton.until, &now) ? NULL : ft_rt_baton.last;
+}
+
 /* A ready thread: the next one after `from`; with a seed, any. */
 static ft_rt_thread *pick(uint32_t from)
 {
@@ -136,11 +145,13 @@ static ft_rt_thread *pick(uint32_t from)
     }
     uint32_t n = ft_rt_baton.n_threads, start = from + 1;
     if (ft_rt_baton.random) start = (uint32_t)(next_random() % n);
+    const ft_rt_thread *last = last_one();
+    bool latest = last && ft_rt_baton.order == FT_RT_LATEST_FIRST;
     for (uint32_t i = 0; i < n; i++) {
-        ft_rt_thread *t = &ft_rt_baton.threads[(start + i) % n];
-        if (t->state == FT_RT_READY) return t;
+        ft_rt_thread *t = &ft_rt_baton.threads[latest ? n - 1 - i : (start + i) % n];
+        if (t->state == FT_RT_READY && t != last) return t;
     }
-    return NULL;
+    return last && last->state == FT_RT_READY ? ft_rt_baton.last : NULL;
 }
 
 /* The previous holder has given the baton up: at most one thread is FT_RT_RUNNING. */
@@ -397,6 +408,7 @@ void ft_rt_yield(ft_rt_thread *self)
     ft_rt_baton_lock();
     assert(ft_rt_baton.runner == self && self->state == FT_RT_RUNNING);
     ft_rt_log_due();
+    ft_rt_end_due();
     self->state = FT_RT_READY;
     ft_rt_thread *next = pick(self->id);
     if (next == self) {
@@ -431,6 +443,12 @@ bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *de
 {
     FT_REQUIRE(self == ft_rt_self && self->inside);
     FT_REQUIRE(what);
+    int64_t limit = deadline ? ft_rt_time_left(deadline) : 0;
+    if (deadline && ft_rt_time_passes(self, limit)) {
+        self->broke_off = false;
+        ft_rt_log_expired(self, limit);
+        return false;
+    }
     ft_rt_baton_lock();
     assert(ft_rt_baton.runner == self && self->state == FT_RT_RUNNING);
     self->interrupted = false; /* this wait may be a handler's; its end makes the thread ready */
@@ -450,6 +468,7 @@ bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *de
     assert(self->state == FT_RT_RUNNING && self->inside);
     self->waits_for = NULL;
     if (ft_rt_baton.starved == self) ft_rt_baton.starved = NULL;
+    if (self->timed_out) ft_rt_log_expired(self, limit);
     return !self->timed_out;
 }
 

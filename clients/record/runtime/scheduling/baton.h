@@ -4,11 +4,14 @@
 #define FT_RECORD_BATON_H
 
 #include "libc/contract.h"
+#include "raw/raw.h"
 #include "scheduling/scheduling.h"
 
 enum { FT_RT_MS = 1000000 }; /* in nanoseconds */
 
 #pragma GCC visibility push(hidden)
+
+typedef enum ft_rt_order { FT_RT_NO_ORDER, FT_RT_ANY_ORDER, FT_RT_LATEST_FIRST } ft_rt_order;
 
 extern struct ft_rt_baton {
     uint32_t lock;         /* futex: 0 free, 1 held, 2 held and waited for */
@@ -19,9 +22,13 @@ extern struct ft_rt_baton {
     uint64_t waits;        /* number of all waits so far, for their order */
     uint64_t random;       /* state; 0: round robin */
     uint64_t hooks;        /* number of hooks on the long way so far */
+    ft_raw_end why;        /* the run is to end so; OPEN: it is not */
     bool due;              /* a deadlock of some threads is to be logged */
     ft_rt_thread *starved; /* was woken several times, and another thread was always faster */
     const void *missed;    /* the object that it waits for; NULL: no thread starves */
+    ft_rt_thread *last;    /* goes on when no other thread can; NULL: none */
+    ft_rt_order order;     /* of the others then */
+    struct timespec until; /* after which it goes on in any case (CLOCK_MONOTONIC) */
 } ft_rt_baton;
 
 void ft_rt_baton_lock(void);
@@ -60,11 +67,27 @@ void ft_rt_processor_follow(ft_rt_thread *self); /* it has got the baton */
 /* Called by the watchdog; runner: the thread that has the baton and does not sleep, else NULL. */
 void ft_rt_processor_watch(ft_rt_thread *runner);
 
+/* ---- passing.c */
+/* The limit of the wait that the thread asks for has passed, so long it was. */
+void ft_rt_log_expired(const ft_rt_thread *self, int64_t ns);
+
 /* ---- stall.c: prints that every thread has waited for another one that long, while only a signal
  * handler could let one go on */
 void ft_rt_stall_tell(const ft_rt_thread *threads, uint32_t n, uint32_t seconds);
 
+/* ---- polls.c */
+/* Called by the watchdog: ends a run in which every thread has polled unchanged values for a while,
+ * so that none of them will ever go on. */
+void ft_rt_look_at_polls(void);
+
+/* ---- late.c */
+/* Ends the run, with what each thread does in the log: at once if the baton can be had, else when
+ * the turn at hand ends. Called by the watchdog. */
+void ft_rt_end_overdue(ft_raw_end why);
+void ft_rt_end_due(void); /* does so if it is due */
+
 /* ---- watchdog.c */
+bool ft_rt_seize(void); /* takes the baton from whoever has it; false: not at this moment */
 bool ft_rt_watchdog_start(void);
 
 #pragma GCC visibility pop

@@ -1,4 +1,6 @@
 /* Deadlocks: all threads wait for each other, or some while others go on. */
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,7 +16,7 @@
 #include "trace/event.h"
 
 /* Exit status of a program that deadlocked while it was recorded. */
-enum { DEADLOCKED = 88, STALL_S = 3 };
+enum { DEADLOCKED = 88, STALL_S = 3, ALONE_S = 1 };
 
 bool ft_rt_is_deadlock(void)
 {
@@ -133,6 +135,20 @@ static bool is_for_ever(void)
     return true;
 }
 
+/* Does nobody send the program a signal, as far as the recorder can see? */
+static bool is_alone(void)
+{
+    static const __itimer_which_t clocks[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+    if (!ft_rt_header->alone || ft_rt_timers || ft_rt_processes) return false;
+    if ((uint32_t)syscall(SYS_getppid) != ft_rt_header->alone) return false;
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        struct itimerval timer;
+        if (getitimer(clocks[i], &timer)) return false;
+        if (timer.it_value.tv_sec || timer.it_value.tv_usec) return false;
+    }
+    return true;
+}
+
 /* Only handlers could let a thread go on, and none has for a while. */
 void ft_rt_look_at_stall(ft_rt_stall *s)
 {
@@ -144,9 +160,10 @@ void ft_rt_look_at_stall(ft_rt_stall *s)
     clock_gettime(CLOCK_MONOTONIC, &now);
     assert(now.tv_sec >= s->since);
     if (!s->since) *s = (ft_rt_stall){.since = now.tv_sec};
-    if (s->told || now.tv_sec - s->since <= STALL_S) return;
+    bool alone = is_alone();
+    if (s->told || now.tv_sec - s->since <= (alone ? ALONE_S : STALL_S)) return;
     s->told = true;
-    if (is_for_ever())
+    if (is_for_ever() || alone)
         ft_rt_end_deadlocked();
     else
         ft_rt_stall_tell(ft_rt_baton.threads, ft_rt_baton.n_threads, STALL_S);

@@ -31,6 +31,12 @@ bool ft_rt_feed_records(void); /* is this a recording that is fed? */
 bool ft_rt_feed_starves(const ft_rt_thread *thread);
 void ft_rt_feed_ends(void) __attribute__((noreturn)); /* no thread goes on */
 
+/* ---- memory/map.c */
+bool ft_rt_map_shares(void); /* memory that other processes may write */
+
+/* ---- inputs/clock.c */
+void ft_rt_clock_passes(int64_t ns); /* the program's clocks are put on */
+
 /* ---- process/signals.c */
 bool ft_rt_signals_handled(void); /* the program has handlers: no wait lasts forever for sure */
 bool ft_rt_signals_wait(void);    /* for the calling thread, which does not block them */

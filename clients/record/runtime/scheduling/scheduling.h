@@ -6,6 +6,9 @@
  * gave the baton up (calls with a hook), or the watchdog took it (all others).
  *   baton.c      turns, blocking and waking      deadlock.c   threads that wait for each other
  *   watchdog.c   calls that sleep unannounced    stall.c      the message if only signals can help
+ *   passing.c    time that passes at once        last.c       the program's end comes last
+ *   polls.c      threads that poll for ever      late.c       a run that is ended
+ *   kernel.h     threads as the kernel has them
  *   processor.c  all threads on one processor    needs.h      a schedule's or signal's decisions
  *
  * Imports: libc, log, raw, state, common/trace. */
@@ -56,6 +59,17 @@ void ft_rt_wake(ft_rt_thread *thread, bool timed_out);
  * end of each turn; a thread that has waited through several turns goes first. */
 void ft_rt_behind_starved(ft_rt_thread *self, const void *what);
 void ft_rt_get_up(ft_rt_thread *self); /* the calling, blocked thread: for its signal handlers */
+
+/* ---- passing.c */
+/* With a seed: do so many nanoseconds of sleep or of a time limit pass before another thread goes
+ * on? Then they have passed, for the clocks of the program. */
+bool ft_rt_time_passes(const ft_rt_thread *self, int64_t ns);
+int64_t ft_rt_time_left(const struct timespec *deadline); /* CLOCK_MONOTONIC; in nanoseconds */
+
+/* ---- last.c */
+/* The calling thread is about to end the program: with some seeds the other threads, those that
+ * never ran above all, go on before that as far as they can. */
+void ft_rt_go_last(ft_rt_thread *self);
 
 /* ---- threads */
 ft_rt_thread *ft_rt_thread_new(void);         /* ready; NULL: too many */

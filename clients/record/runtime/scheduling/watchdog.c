@@ -17,32 +17,15 @@
 #include "log/log.h"
 #include "raw/raw.h"
 #include "scheduling/baton.h"
+#include "scheduling/kernel.h"
 #include "scheduling/needs.h"
 #include "state/thread.h"
 
 enum { WATCH_MS = 5, SPIN_MS = 1000, LOOK = 100 /* times */ };
 
-/* As the kernel has the thread; 0: not known. status (or NULL): as wait() would have it, once it
- * is a zombie. */
-static char state_of(int tid, int *status)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0) return 0;
-    text[n] = 0;
-    const char *state = strrchr(text, ')'); /* the name before it may hold anything */
-    const char *last = strrchr(text, ' ');
-    if (status && last) *status = (int)strtol(last, NULL, 10);
-    return state && state[1] ? state[2] : 0;
-}
-
 static bool sleeps(int tid)
 {
-    char state = state_of(tid, NULL);
+    char state = ft_rt_kernel_state(tid, NULL);
     return state == 'S' || state == 'D';
 }
 
@@ -86,20 +69,25 @@ typedef struct seen {
     int64_t used; /* processor time when it moved, in ms; -1: not looked at yet */
 } seen;
 
-static int64_t used_by(const ft_rt_thread *t)
-{
-    struct timespec used;
-    clockid_t clock = (clockid_t)(~(unsigned)t->tid << 3 | 6); /* the kernel's name of it */
-    return clock_gettime(clock, &used) ? 0 : (int64_t)used.tv_sec * 1000 + used.tv_nsec / FT_RT_MS;
-}
-
 /* The thread waits for others in a loop without a recorded access (inline assembly), or computes
  * for long in uninstrumented code. Its last access has happened. */
 static bool spins(const ft_rt_thread *runner, seen *s)
 {
-    int64_t used = used_by(runner);
+    int64_t used = ft_rt_kernel_used(runner->tid);
     if (s->used < 0) s->used = used;
     return used - s->used >= SPIN_MS;
+}
+
+static bool take(ft_rt_thread *runner, int64_t left)
+{
+    if (!steal(runner, left)) return false;
+    assert(!ft_rt_self && runner->state == FT_RT_RUNNING);
+    ft_rt_self = runner; /* whose records these are */
+    ft_rt_flush(runner);
+    FT_RT_LOG(UNSEEN, runner->id);
+    ft_rt_self = NULL;
+    runner->state = FT_RT_OUTSIDE;
+    return true;
 }
 
 /* A runner that sleeps in a call without a hook is outside, and so is one that spins. */
@@ -112,14 +100,14 @@ static void take_from_sleeper(seen *before)
     if (moved) *before = now;
     if (moved || !runner || !runner->tid || is_at_work(runner)) return;
     if (!sleeps(runner->tid) && !spins(runner, before)) return;
-    if (!steal(runner, now.left)) return;
-    assert(!ft_rt_self && runner->state == FT_RT_RUNNING);
-    ft_rt_self = runner; /* whose records these are */
-    ft_rt_flush(runner);
-    FT_RT_LOG(UNSEEN, runner->id);
-    ft_rt_self = NULL;
-    runner->state = FT_RT_OUTSIDE;
-    ft_rt_baton_pass_on(runner->id);
+    if (take(runner, now.left)) ft_rt_baton_pass_on(runner->id);
+}
+
+bool ft_rt_seize(void)
+{
+    ft_rt_thread *runner = ft_rt_baton.runner;
+    FT_REQUIRE(ft_rt_baton.lock);
+    return !runner || (!is_at_work(runner) && take(runner, runner->left));
 }
 
 /* ---- threads that ended in no way that a hook sees: by the system call itself, or by a filter of
@@ -130,7 +118,7 @@ static bool is_no_more(const ft_rt_thread *t, int *status)
 {
     if (t->state == FT_RT_DONE || !t->tid) return false;
     int process = (int)syscall(SYS_getpid);
-    if (t->tid == process) return state_of(t->tid, status) == 'Z';
+    if (t->tid == process) return ft_rt_kernel_state(t->tid, status) == 'Z';
     return syscall(SYS_tgkill, process, t->tid, 0) && errno == ESRCH;
 }
 
@@ -194,6 +182,9 @@ static void *watch(void *unused)
         if (!ft_rt_baton.runner) ft_rt_baton_pass_on(0);
         ft_rt_processor_watch(ft_rt_baton.runner);
         ft_rt_look_at_stall(&stalled);
+        ft_rt_look_at_polls();
+        if (__atomic_load_n(&ft_rt_header->late, __ATOMIC_RELAXED))
+            ft_rt_end_overdue(FT_RAW_END_LATE);
         if (ft_rt_signals_handled()) ft_rt_look_at_cycles(&cycles);
         ended = are_done();
         ft_rt_baton_unlock();

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 #include "accesses/accesses.h"
 #include "inputs/channels.h"
@@ -14,6 +15,7 @@
 #include "raw/inputs.h"
 #include "raw/raw.h"
 #include "replay/replay.h"
+#include "scheduling/needs.h"
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
 #include "trace/event.h"
@@ -47,6 +49,54 @@ void *ft_ostream_insert(void *stream, const char *text, ptrdiff_t n) __asm__(OST
 size_t ft_hash_bytes(const void *memory, size_t n, size_t seed) __asm__(HASH_BYTES);
 size_t ft_next_bucket(policy *p, size_t n) __asm__(NEXT_BUCKET);
 growth ft_need_rehash(policy *p, size_t buckets, size_t elements, size_t more) __asm__(NEED_REHASH);
+
+/* ---- futures: the program's atomics around these calls order the threads (process/syscall.c) */
+
+#define LIMIT        "NSt6chrono8durationIlSt5ratioILl1ELl1EEEENS2_IlS3_ILl1ELl1000000000EEEE"
+#define FUTURE_UNTIL "_ZNSt28__atomic_futex_unsigned_base19_M_futex_wait_untilEPjjb" LIMIT
+#define FUTURE_UNTIL_STEADY                                                                        \
+    "_ZNSt28__atomic_futex_unsigned_base26_M_futex_wait_until_steadyEPjjb" LIMIT
+
+typedef bool future_wait(void *state, unsigned *at, unsigned value, bool limited, int64_t seconds,
+                         int64_t ns);
+future_wait ft_future_until __asm__(FUTURE_UNTIL);
+future_wait ft_future_until_steady __asm__(FUTURE_UNTIL_STEADY);
+
+/* False: its limit has passed. */
+static bool await_future(clockid_t clock, future_wait *real, void *state, unsigned *at,
+                         unsigned value, const struct timespec *limit)
+{
+    ft_rt_thread *self = ft_rt_enter();
+    if (self && (ft_rt_replaying || ft_rt_feed_records())) {
+        if (!ft_rt_replaying) ft_rt_yield(self);
+        ft_rt_leave(self);
+        return true;
+    }
+    struct timespec deadline = limit ? ft_rt_deadline(clock, limit) : (struct timespec){0};
+    if (self && limit && ft_rt_time_passes(self, ft_rt_time_left(&deadline))) {
+        ft_rt_leave(self);
+        return false;
+    }
+    if (self) ft_rt_outside(self);
+    struct timespec end = limit ? ft_rt_machine_time(clock, limit) : (struct timespec){0};
+    return real(state, at, value, limit != NULL, end.tv_sec, end.tv_nsec);
+}
+
+bool ft_future_until(void *state, unsigned *at, unsigned value, bool limited, int64_t seconds,
+                     int64_t ns)
+{
+    struct timespec limit = {.tv_sec = seconds, .tv_nsec = ns};
+    return await_future(CLOCK_REALTIME, REAL(future_wait *, FUTURE_UNTIL), state, at, value,
+                        limited ? &limit : NULL);
+}
+
+bool ft_future_until_steady(void *state, unsigned *at, unsigned value, bool limited,
+                            int64_t seconds, int64_t ns)
+{
+    struct timespec limit = {.tv_sec = seconds, .tv_nsec = ns};
+    return await_future(CLOCK_MONOTONIC, REAL(future_wait *, FUTURE_UNTIL_STEADY), state, at, value,
+                        limited ? &limit : NULL);
+}
 
 void *ft_ostream_insert(void *stream, const char *text, ptrdiff_t n)
 {
