@@ -81,7 +81,12 @@ static ft_status run(replay *r, ft_error *err)
     ft_status status = make_file(r, &file, err);
     if (status) return status;
     int out = r->options->json ? STDERR_FILENO : STDOUT_FILENO; /* the document stands alone */
-    ft_program_way way = {.out = out, .silent = r->silent, .patience = r->plan.head.seconds};
+    bool late = false;
+    ft_program_way way = {.out = out,
+                          .silent = r->silent,
+                          .patience = r->plan.head.seconds,
+                          .seconds = r->options->timeout,
+                          .late = &late};
     status = ft_program_execute(r->argv, &file, way, &r->status, err);
     if (!status) status = read_back(r, &file, err);
     ft_program_file_release(&file);

@@ -75,15 +75,6 @@ double ft_test_now(void)
     return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
 }
 
-/* Between two steps of a schedule the program computes and sleeps no longer than in the whole run.
- */
-static void choose_deadline(ft_test *t, double ran)
-{
-    double wanted = FT_TEST_PATIENCE + 2 * ran;
-    t->deadline = wanted < FT_TEST_MOST ? (uint32_t)wanted : FT_TEST_MOST;
-    if (t->options->deadline) t->deadline = t->options->deadline;
-}
-
 static char *numbered(const ft_test *t, uint32_t number)
 {
     char name[32];
@@ -120,9 +111,7 @@ static ft_exit record(ft_test *t)
     options.output = path;
     options.to = NULL;
     if (!options.timeout) options.timeout = FT_TEST_TIMEOUT;
-    double start = ft_test_now();
     ft_exit code = ft_run_record(&options);
-    choose_deadline(t, (ft_test_now() - start) / (options.runs ? options.runs : 1));
     if (code != FT_EXIT_CLEAN) {
         free(path);
         return code;
@@ -181,13 +170,22 @@ FILE *ft_test_out(const ft_test *t)
     return ft_options_are_for_people(t->options) ? stdout : stderr;
 }
 
+/* Whole seconds of the budget, at least one. */
+static uint32_t left(const ft_test *t)
+{
+    double seconds = t->end - ft_test_now();
+    return seconds > 1 ? (uint32_t)seconds : 1;
+}
+
 bool ft_test_replay(const ft_test *t, const char *witness, const char *trace, ft_strbuf *said,
                     bool *outside)
 {
     ft_options options = {.command = FT_COMMAND_REPLAY,
                           .before = 2,
                           .stop = true,
-                          .deadline = t->deadline,
+                          .deadline =
+                              t->options->deadline ? t->options->deadline : FT_TEST_PATIENCE,
+                          .timeout = left(t),
                           .live_inputs = t->options->live_inputs};
     ft_vec_push(&options.arguments, witness);
     ft_vec_push(&options.arguments, trace);
@@ -201,6 +199,9 @@ bool ft_test_replay(const ft_test *t, const char *witness, const char *trace, ft
 static void replay(ft_test *t, const char *witness, const char *trace)
 {
     ft_strbuf said = {0};
+    if (!t->options->quiet)
+        fprintf(stderr, "foretell: replaying %s (finding %u of at most %d, %d seconds in all)\n",
+                base_of(witness), t->tried + 1, FT_TEST_REPLAYS, FT_TEST_BUDGET);
     t->tried++;
     t->reached += ft_test_replay(t, witness, trace, &said, NULL);
     assert(t->reached <= t->tried && t->tried <= FT_TEST_REPLAYS);
@@ -261,20 +262,20 @@ static bool is_failure(const char *witness)
 }
 
 /* True: it was one too many. */
-static bool replay_new(ft_test *t, const char *witness, const char *trace, double end)
+static bool replay_new(ft_test *t, const char *witness, const char *trace)
 {
     if (ft_signals_caught() || is_failure(witness)) return false;
     if (!ft_test_is_new(t, witness)) {
         t->skipped |= !t->varied; /* the report has it once */
         return false;
     }
-    if (t->tried == FT_TEST_REPLAYS || ft_test_now() >= end) return true;
+    if (t->tried == FT_TEST_REPLAYS || ft_test_now() >= t->end) return true;
     replay(t, witness, trace);
     return false;
 }
 
 /* Those of one trace, in their order. Returns how many there was no time for. */
-static int replay_trace(ft_test *t, const char *folder, const char *trace, double end)
+static int replay_trace(ft_test *t, const char *folder, const char *trace)
 {
     struct dirent **found = NULL;
     int n = scandir(folder, &found, is_witness, versionsort), more = 0;
@@ -282,7 +283,7 @@ static int replay_trace(ft_test *t, const char *folder, const char *trace, doubl
         ft_strbuf path = {0};
         ft_strbuf_printf(&path, "%s/%s", folder, found[i]->d_name);
         if (trace_of(t, found[i]->d_name) == trace)
-            more += replay_new(t, ft_strbuf_text(&path), trace, end);
+            more += replay_new(t, ft_strbuf_text(&path), trace);
         ft_strbuf_release(&path);
         free(found[i]);
     }
@@ -294,9 +295,8 @@ static void replay_all(ft_test *t)
 {
     const char *folder = t->options->witness_dir ? t->options->witness_dir : t->folder;
     int more = 0;
-    double end = ft_test_now() + FT_TEST_BUDGET;
-    for (size_t i = 0; i < t->traces.len; i++)
-        more += replay_trace(t, folder, t->traces.data[i], end);
+    t->end = ft_test_now() + FT_TEST_BUDGET;
+    for (size_t i = 0; i < t->traces.len; i++) more += replay_trace(t, folder, t->traces.data[i]);
     if (!t->tried) return;
     fprintf(ft_test_out(t), "foretell: %u of %u findings reproduced in the program", t->reached,
             t->tried);

@@ -7,9 +7,9 @@
 #include "base/strbuf.h"
 #include "options/options.h"
 
-/* Seconds: for a run, by default; without progress, at least and at most, for a schedule that is
- * tried, by default; for all that are tried of what was found, and of what is only possible. */
-enum { FT_TEST_TIMEOUT = 60, FT_TEST_PATIENCE = 2, FT_TEST_MOST = 20, FT_TEST_BUDGET = 60 };
+/* Seconds: for a run, by default; without progress, for a schedule that is tried, by default; for
+ * all that are tried of what was found, and for all of what is only possible. */
+enum { FT_TEST_TIMEOUT = 60, FT_TEST_PATIENCE = 2, FT_TEST_BUDGET = 60 };
 enum { FT_TEST_RUNS = 5 };     /* recorded by default, where the first is short */
 enum { FT_TEST_REPLAYS = 10 }; /* of what was found; of what is only possible as many */
 
@@ -20,7 +20,7 @@ typedef struct ft_test {
     bool temporary;          /* ours: it stays where there is a finding */
     FT_VEC(char *) traces;   /* their paths */
     FT_VEC(char *) places;   /* of what was looked at (ft_test_is_new) */
-    uint32_t deadline;       /* seconds without progress after which a tried schedule ends */
+    double end;              /* of the time for replays, as of ft_test_now */
     uint32_t reached, tried; /* replays */
     bool skipped;            /* a finding was not replayed: another has its kind and locations */
 } ft_test;

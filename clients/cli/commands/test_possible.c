@@ -93,7 +93,6 @@ typedef struct attempts {
     ft_test *test;
     ft_view view;
     uint32_t tried, reached;
-    double end; /* of the time for it, in seconds */
 } attempts;
 
 /* Prints the finding that the program came to. */
@@ -132,7 +131,7 @@ static bool is_reached(const ft_test *t, const ft_finding *finding, const char *
 
 static bool goes_on(const attempts *a)
 {
-    return a->tried < FT_TEST_REPLAYS && ft_test_now() < a->end && !ft_signals_caught();
+    return a->tried < FT_TEST_REPLAYS && ft_test_now() < a->test->end && !ft_signals_caught();
 }
 
 /* It may take its time. */
@@ -227,7 +226,8 @@ static void search_for(attempts *a, const search *s)
 uint32_t ft_test_possible(ft_test *t)
 {
     if (!is_wanted(t->options) || !t->traces.len) return 0;
-    attempts a = {.test = t, .end = ft_test_now() + FT_TEST_BUDGET};
+    attempts a = {.test = t};
+    t->end = ft_test_now() + FT_TEST_BUDGET;
     for (uint32_t i = 0; i < SEARCHES; i++)
         if (is_asked_for(t->options, &searches[i]) && goes_on(&a)) search_for(&a, &searches[i]);
     if (a.tried && !a.reached && !t->options->quiet)

@@ -193,9 +193,10 @@ static const option_row rows[] = {
     {"no-replay", 0, VALUE_NONE, NULL, NULL, MEMBER(no_replay), BIT(TEST),
      "do not run the program again to reproduce the findings"},
     {"deadline", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(deadline), BIT(REPLAY) | BIT(TEST),
-     "stop a replayed program that makes no progress for this time, or that still runs this "
-     "long after the end of the schedule (default: 20; for test 2 seconds and twice the time of "
-     "the recorded run, 20 at most; test tries schedules for 60 seconds in all)"},
+     "stop a replayed program that makes no progress for this time (a sleep and processor time "
+     "are progress), or that still runs this long after the end of the schedule (default: 20; "
+     "for test 2; test replays findings for 60 seconds in all, and tries candidates that the "
+     "recorded values rule out for 60 seconds in all)"},
     {"json", 0, VALUE_NONE, NULL, NULL, MEMBER(json), JSON_COMMANDS, "print JSON instead of text"},
     {"server", 0, VALUE_TEXT, "URL", NULL, MEMBER(server), NET_COMMANDS,
      "the server: http://HOST:PORT, https://HOST or unix:PATH (default: FORETELL_SERVER)"},
