@@ -151,9 +151,11 @@ static void put_operands(const ft_program *p, const ft_function *f, const ft_ins
                          ft_strbuf *out)
 {
     const char *letters = ft_instruction_row_of(in->code)->operands;
-    for (uint32_t i = 0; i < in->n_operands; i++) {
+    size_t known = strlen(letters);
+    for (uint32_t i = 0; i < in->n_operands; i++) { /* in messages it may have too many */
         ft_strbuf_puts(out, i ? ", " : " ");
-        put_operand(p, f, f->operands.data[in->operands + i], letters[i] == 'v', out);
+        bool any = i >= known || letters[i] == 'v';
+        put_operand(p, f, f->operands.data[in->operands + i], any, out);
     }
     for (uint32_t i = 0; i < in->n_targets; i++) {
         const ft_target *t = &f->targets.data[in->targets + i];

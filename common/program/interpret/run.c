@@ -81,7 +81,7 @@ void ft_run_call(ft_interpreter *m, uint32_t t, const ft_function *f, const word
     FT_REQUIRE(n == entry->n_parameters);
     size_t base = th->values.len, need = base + f->registers.len;
     ft_vec_reserve(&th->values, need);
-    memset(th->values.data + base, 0, f->registers.len * sizeof(word));
+    if (f->registers.len) memset(th->values.data + base, 0, f->registers.len * sizeof(word));
     th->values.len = need;
     for (uint32_t i = 0; i < n; i++) th->values.data[base + entry->parameters + i] = arguments[i];
     ft_vec_push(&th->frames,
