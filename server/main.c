@@ -162,7 +162,14 @@ static ft_status check(const ft_config *config, ft_error *err)
         return ft_error_set(err, FT_USAGE,
                             "store: the address must begin with postgresql://; leave it empty for "
                             "SQLite in the folder of state");
-    if (!*config->listen && !*config->socket)
+    bool workers = strcmp(config->role, "workers") == 0;
+    if (!workers && strcmp(config->role, "both") != 0 && strcmp(config->role, "front") != 0)
+        return ft_error_set(err, FT_USAGE, "role: \"%.32s\" is not front, workers or both",
+                            config->role);
+    if (!*config->store && strcmp(config->role, "both") != 0)
+        return ft_error_set(err, FT_USAGE,
+                            "role: without a store that others share this node must be both");
+    if (!workers && !ft_config_serves(config))
         return ft_error_set(err, FT_USAGE, "neither listen nor socket is set: set at least one");
     return *config->listen ? ft_config_listen(config, address, &port, err) : FT_OK;
 }
@@ -346,13 +353,15 @@ static ft_status start(daemon_state *d, const ft_config *config, ft_error *err)
                "%s", "");
     if (status == FT_OK)
         status = ft_dispatch_open(&d->loop, config, d->app.store, &d->app.dispatch, err);
-    if (status == FT_OK) d->app.webhooks = ft_webhooks_new(&d->app);
-    if (status == FT_OK) status = ft_api_open(&d->app, &d->api, err);
-    if (status == FT_OK) d->retention = ft_retention_new(&d->app);
-    if (status == FT_OK) status = write_port(config->port_file, ft_api_port(d->api), err);
+    bool serves = ft_config_serves(config);
+    if (status == FT_OK && serves) d->app.webhooks = ft_webhooks_new(&d->app);
+    if (status == FT_OK && serves) status = ft_api_open(&d->app, &d->api, err);
+    if (status == FT_OK && serves) d->retention = ft_retention_new(&d->app);
+    int port = d->api ? ft_api_port(d->api) : 0;
+    if (status == FT_OK) status = write_port(config->port_file, port, err);
     if (status != FT_OK) return status;
-    ft_log(FT_LOG_INFO, "ready", "version=%s listen=%s port=%d socket=%s state=%s", FT_VERSION,
-           config->listen, ft_api_port(d->api), *config->socket ? config->socket : "-",
+    ft_log(FT_LOG_INFO, "ready", "version=%s role=%s listen=%s port=%d socket=%s state=%s",
+           FT_VERSION, config->role, config->listen, port, *config->socket ? config->socket : "-",
            ft_config_place(config));
     return FT_OK;
 }

@@ -78,6 +78,8 @@ void ft_serve_workers(ft_api *api, ft_http_request *request)
         json_object_set_new(worker, "progress", json_null());
     }
     json_t *document = json_pack("{s:o}", "workers", workers);
+    json_t *nodes = json_copy((json_t *)(uintptr_t)ft_dispatch_nodes(api->app->dispatch));
+    if (nodes) json_object_set_new(document, "nodes", nodes);
     ft_reply_tagged(request, document);
     json_decref(document);
 }
@@ -145,6 +147,33 @@ static void put_workers(ft_strbuf *out, const ft_dispatch *dispatch)
     put_labelled(out, "workers", true, "Worker processes by state.", "state", states);
     json_decref(states);
     json_decref(list);
+}
+
+/* Of a fleet: workers of each node. */
+static void put_nodes(ft_strbuf *out, const ft_dispatch *dispatch)
+{
+    size_t i;
+    const json_t *node, *nodes = ft_dispatch_nodes(dispatch);
+    json_t *all = json_object(), *busy = json_object();
+    if (nodes)
+        put_number(out, "nodes", true, "Nodes seen lately.", (long long)json_array_size(nodes));
+    json_array_foreach(nodes, i, node)
+    {
+        char name[300];
+        const char *host = json_string_value(json_object_get(node, "name"));
+        snprintf(name, sizeof name, "%.255s:%lld", host ? host : "",
+                 (long long)json_integer_value(json_object_get(node, "pid")));
+        for (char *c = name; *c; c++)
+            if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ') *c = '_';
+        json_object_set(all, name, json_object_get(node, "workers"));
+        json_object_set(busy, name, json_object_get(node, "busy"));
+    }
+    if (nodes) {
+        put_labelled(out, "node_workers", true, "Workers by node.", "node", all);
+        put_labelled(out, "node_workers_busy", true, "Workers at a task by node.", "node", busy);
+    }
+    json_decref(all);
+    json_decref(busy);
 }
 
 static void put_times(ft_strbuf *out, const ft_dispatch *dispatch)
@@ -295,6 +324,7 @@ static void on_counts(void *data, const ft_error *err, json_t *counts)
     put_store(&out, counts);
     put_dispatch(&out, api->app->dispatch);
     put_workers(&out, api->app->dispatch);
+    put_nodes(&out, api->app->dispatch);
     put_times(&out, api->app->dispatch);
     put_passes(&out, api->app->dispatch);
     put_load(&out, api->app->dispatch);

@@ -288,6 +288,7 @@ ft_status ft_dispatch_open(uv_loop_t *loop, const ft_config *config, ft_store *s
     d->worker_path = path;
     unsigned solvers = (unsigned)config->workers;
     if (solvers == 0) solvers = uv_available_parallelism();
+    if (!ft_config_solves(config)) solvers = 0;
     d->worker_count = solvers + 1;
     d->workers = ft_calloc(d->worker_count, sizeof *d->workers);
     init_timer(d, &d->retry);

@@ -113,6 +113,10 @@ uint64_t ft_dispatch_limit(const ft_dispatch *dispatch, const char *project, ft_
  * New reference. */
 json_t *ft_dispatch_workers(const ft_dispatch *dispatch);
 
+/* The nodes that share the store (store.h, ft_store_beat), as they were seconds ago; NULL: it is
+ * not shared. Borrowed. */
+const json_t *ft_dispatch_nodes(const ft_dispatch *dispatch);
+
 /* The load, each member an integer: "queued" tasks, "running" ones, "age_ms" (how long a job with
  * queued tasks has had no worker, at most), "jobs", "workers_alive", "workers_busy",
  * "workers_memory" (bytes resident), and since start "tasks" (verdicts of solve tasks) and one

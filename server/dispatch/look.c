@@ -40,6 +40,11 @@ json_t *ft_dispatch_workers(const ft_dispatch *dispatch)
     return list;
 }
 
+const json_t *ft_dispatch_nodes(const ft_dispatch *dispatch)
+{
+    return ft_store_is_shared(dispatch->store) ? dispatch->nodes : NULL;
+}
+
 static bool alive(const ft_worker *worker)
 {
     return worker->state != FT_WORKER_DOWN && worker->state != FT_WORKER_STARTING;
@@ -110,5 +115,6 @@ ft_dispatch_times ft_dispatch_task_times(const ft_dispatch *dispatch)
 
 bool ft_dispatch_ready(const ft_dispatch *dispatch)
 {
-    return dispatch->recovered && count_workers(dispatch, false) > 0;
+    bool works = count_workers(dispatch, false) > 0 || dispatch->worker_count == 1;
+    return dispatch->recovered && works;
 }

@@ -116,6 +116,16 @@ void ft_config_release(ft_config *config)
     }
 }
 
+bool ft_config_solves(const ft_config *config)
+{
+    return strcmp(config->role, "front") != 0;
+}
+
+bool ft_config_serves(const ft_config *config)
+{
+    return *config->listen || *config->socket;
+}
+
 const char *ft_config_place(const ft_config *config)
 {
     return *config->store ? config->store : config->state;

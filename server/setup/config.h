@@ -28,6 +28,9 @@
       "PostgreSQL database that nodes share, postgresql://USER@HOST/DATABASE; its password is "    \
       "never in the address but in a password or service file; empty: SQLite in the folder of "    \
       "state")                                                                                     \
+    X(ROLE, "role", TEXT, role, "both", "ROLE", 0, 0,                                              \
+      "of this node in a fleet: front (serves requests, solves nothing), workers (solves; serves " \
+      "where listen or socket is set) or both")                                                    \
     X(WORKERS, "workers", NUMBER, workers, "0", "N", 0, 256,                                       \
       "worker processes for planning and solving; 0: one per core")                                \
     X(WORKER, "worker", TEXT, worker, "", "PATH", 0, 0,                                            \
@@ -139,6 +142,9 @@ ft_status ft_config_set(ft_config *config, const char *name, const char *value,
 /* Reads "name = value" lines; '#' starts a comment. FT_USAGE with the line; FT_IO. */
 ft_status ft_config_read(ft_config *config, const char *path, ft_error *err) FT_MUST_CHECK;
 
+/* Whether a role lets the node solve, and serve requests. */
+bool ft_config_solves(const ft_config *config);
+bool ft_config_serves(const ft_config *config);
 /* Where the store is: `store`, or the folder of `state`. */
 const char *ft_config_place(const ft_config *config);
 

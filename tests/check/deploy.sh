@@ -45,6 +45,15 @@ if there systemd-sysusers "the user"; then
     fi
 fi
 
+# Workers alone: the same confinement, but the network is open.
+if there systemd-analyze "the workers' unit"; then
+    expect systemd-analyze security --offline=true --threshold=13 deploy/systemd/foretell-workers.service
+fi
+bash -n deploy/slurm/workers.sh || fail "workers.sh has mistakes"
+
+# ---- Kubernetes and Compose ----
+if there npm "deploy/kubernetes"; then expect tests/kubernetes/run; fi
+
 # ---- proxies, with a certificate of our own ----
 if there nginx nginx/foretell.conf && there openssl nginx/foretell.conf; then
     openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -keyout "$out/key.pem" \

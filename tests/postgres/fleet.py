@@ -66,7 +66,7 @@ class Node:
 
     def command(self):
         return [*self.prefix, fleet_program(self.fleet), "--listen", "", "--socket", self.socket(), "--state",
-                os.path.join(self.folder, "state"), "--store", self.fleet.address, "--workers", "1", "--lease-ms", "2000",
+                os.path.join(self.folder, "state"), "--store", self.fleet.address, "--workers", "1", "--lease-ms", "1000",
                 "--port-file", os.path.join(self.folder, "port"), *self.fleet.options, *self.options]
 
     def socket(self):
@@ -329,6 +329,26 @@ def drained_node(build):
         fleet.close()
 
 
+def roles(build):
+    """One node serves, another one works without serving; both are seen."""
+    fleet = Fleet(build)
+    try:
+        front = fleet.node("--role", "front")
+        job = front.create(front.upload("good"), name="12 tasks of 20 ms")
+        worker = fleet.node("--role", "workers", "--socket", "")
+        expect(not os.path.exists(worker.socket()), "a node for work alone serves")
+        expect(front.finish(job)["state"] == "done", "not done")
+        fleet.check_history(job, 12)
+        nodes = wait("both are listed", lambda: (lambda n: n if len(n) == 2 and sum(
+            node.get("workers", 0) for node in n) == 1 else None)(front.good("GET", "/v1/workers")["nodes"]))
+        expect(sum(node["own"] for node in nodes) == 1, nodes)
+        status, metrics = front.call("GET", "/metrics")
+        expect(status == 200 and "foretell_nodes 2" in metrics and "foretell_node_workers{node=" in metrics, metrics)
+        expect(worker.stop() == 0, "it does not stop")
+    finally:
+        fleet.close()
+
+
 def refusals(build):
     """A password on the command line, a wrong one, a schema of the future."""
     fleet = Fleet(build)
@@ -377,7 +397,7 @@ def refusals(build):
 
 
 TESTS = [one_foretell, killed_node, stopped_node, restarted_database, cancelled_elsewhere, limited_project,
-         drained_node, refusals]
+         drained_node, roles, refusals]
 
 
 def main():

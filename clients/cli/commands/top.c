@@ -73,8 +73,9 @@ static ft_status ask(ft_client *client, size_t most, json_t **state, ft_error *e
     for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER && status == FT_OK; i++)
         status = add_jobs(client, ORDER[i], most, jobs, err);
     if (status == FT_OK)
-        *state = json_pack("{s:O, s:O?, s:O}", "stats", stats, "workers",
-                           json_object_get(workers, "workers"), "jobs", jobs);
+        *state = json_pack("{s:O, s:O?, s:O?, s:O}", "stats", stats, "workers",
+                           json_object_get(workers, "workers"), "nodes",
+                           json_object_get(workers, "nodes"), "jobs", jobs);
     json_decref(stats);
     json_decref(workers);
     json_decref(jobs);

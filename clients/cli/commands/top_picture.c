@@ -145,6 +145,24 @@ static void put_load(painter *p)
     put_line(p, PLAIN, line);
 }
 
+/* Of a fleet: all of its nodes. */
+static void put_nodes(painter *p)
+{
+    char line[LINE_MOST];
+    size_t i;
+    const json_t *node, *nodes = json_object_get(p->state, "nodes");
+    double workers = 0, busy = 0;
+    json_array_foreach(nodes, i, node)
+    {
+        workers += number(node, "workers");
+        busy += number(node, "busy");
+    }
+    if (!nodes) return;
+    snprintf(line, sizeof line, "fleet   %zu nodes, workers %.0f of %.0f busy",
+             json_array_size(nodes), busy, workers);
+    put_line(p, PLAIN, line);
+}
+
 static void put_rates(painter *p)
 {
     char line[LINE_MOST];
@@ -234,6 +252,7 @@ void ft_top_render(const json_t *state, const ft_top_view *view, ft_strbuf *out)
     FT_REQUIRE(json_is_object(state) && view->columns > 0);
     put_head(&p);
     put_load(&p);
+    put_nodes(&p);
     put_rates(&p);
     put_workers(&p);
     put_jobs(&p);

@@ -14,9 +14,9 @@ typedef struct ft_top_view {
     bool color;
 } ft_top_view;
 
-/* state: {"stats": GET /v1/stats, "workers": [of /v1/workers], "jobs": [snapshots, in the order to
- * be shown]}. Each line ends in "\n" and is at most `columns` wide; there are at most `lines`. Text
- * of strangers comes with its control characters as '?'. */
+/* state: {"stats": GET /v1/stats, "workers": [of /v1/workers], "nodes"?: its, "jobs": [snapshots,
+ * in the order to be shown]}. Each line ends in "\n" and is at most `columns` wide; there are at
+ * most `lines`. Text of strangers comes with its control characters as '?'. */
 void ft_top_render(const json_t *state, const ft_top_view *view, ft_strbuf *out);
 
 /* "2.1 s", "3 min", "4.5 h"; "512 MiB". */

@@ -141,20 +141,38 @@ static ft_status check_address(const char *address, ft_error *err)
                         "(PGPASSFILE) or a service file (PGSERVICEFILE)");
 }
 
+/* PGPASSWORD, which workers must not inherit. Set before there are threads. */
+static char *password;
+
+static void take_password(void)
+{
+    char *value = getenv("PGPASSWORD");
+    if (!value || !*value) return;
+    free(password);
+    password = ft_strdup(value);
+    memset(value, 0, strlen(value)); /* /proc shows it too */
+    unsetenv("PGPASSWORD");
+}
+
 /* A partition must not look like a slow database for long. The address overrides these. */
 PGconn *ft_postgres_dial(const char *address)
 {
-    static const char *const KEYS[] = {"connect_timeout",
-                                       "tcp_user_timeout",
-                                       "keepalives_idle",
-                                       "keepalives_interval",
-                                       "keepalives_count",
-                                       "fallback_application_name",
-                                       "dbname",
-                                       "client_encoding",
-                                       NULL};
-    const char *const values[] = {"5", "10000", "5", "2", "3", "foretelld", address, "UTF8", NULL};
-    return PQconnectdbParams(KEYS, values, 1);
+    const struct {
+        const char *key, *value;
+    } settings[] = {
+        {"connect_timeout", "5"},    {"tcp_user_timeout", "10000"},
+        {"keepalives_idle", "5"},    {"keepalives_interval", "2"},
+        {"keepalives_count", "3"},   {"fallback_application_name", "foretelld"},
+        {"password", password},      {"dbname", address},
+        {"client_encoding", "UTF8"},
+    };
+    enum { COUNT = sizeof settings / sizeof *settings };
+    const char *keys[COUNT + 1] = {NULL}, *values[COUNT + 1] = {NULL};
+    for (size_t i = 0; i < COUNT; i++) {
+        keys[i] = settings[i].key;
+        values[i] = settings[i].value;
+    }
+    return PQconnectdbParams(keys, values, 1);
 }
 
 /* What is answered is durable, whatever the database's default. A node that was stopped in a
@@ -194,6 +212,7 @@ static ft_status open_address(ft_sql *sql, const char *address, ft_error *err)
     ft_status status = check_address(address, err);
     if (status != FT_OK) return status;
     link *l = ft_calloc(1, sizeof *l);
+    take_password();
     l->address = ft_strdup(address);
     sql->connection = l;
     return connect_now(sql, err);
