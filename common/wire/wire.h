@@ -30,7 +30,7 @@
  * RECALL {"token":T,"keep":N}
  *     During SOLVE: only the first N of its tasks are still wanted. A task that the worker has
  *     begun may be answered all the same. No answer; ignored after the request's end.
- * SUMMARIZE {"token":T,"trace":HASH}
+ * SUMMARIZE {"token":T,"trace":HASH,"of"?:"summary"|"intervals"}
  *     Answered by SUMMARIZED or FAILED.
  * LOADED {"trace":HASH}
  * INGESTED {"token":T,"meta":META}
@@ -45,7 +45,7 @@
  * SOLVED {"token":T}
  *     Every task that was not recalled has its VERDICT.
  * SUMMARIZED {"token":T,"summary":SUMMARY}
- *     SUMMARY: docs/api.md, without its "trace".
+ *     SUMMARY: docs/api.md, without its "trace"; of intervals: INTERVALS there.
  * FAILED {"token"?:T,"error":{"code":NAME,"message":TEXT,"line"?:N,"column"?:N,"offset"?:N}}
  * PROGRESS {"token"?:T,"text":TEXT}
  *     Between request and answer, about once a second at most.

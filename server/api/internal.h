@@ -76,6 +76,8 @@ typedef enum ft_route_needs {
       "Its canonical binary form")                                                                 \
     X("GET", "/v1/traces/{trace}/summary", READ, ft_serve_summary, NULL,                           \
       "Its threads, locks, variables and locations")                                               \
+    X("GET", "/v1/traces/{trace}/intervals", READ, ft_serve_intervals, NULL,                       \
+      "The ranges of its events, and its transaction sequence graphs")                             \
     X("POST", "/v1/jobs", SUBMIT, NULL, ft_serve_job_create, "Start a job")                        \
     X("GET", "/v1/jobs", READ, ft_serve_jobs, NULL, "Jobs, newest first")                          \
     X("GET", "/v1/jobs/{job}", READ, ft_serve_job, NULL, "State and counts of a job")              \
@@ -123,6 +125,7 @@ void ft_serve_job_cancel(ft_api *api, ft_http_request *request);
 void ft_serve_access(ft_api *api, ft_http_request *request);
 void ft_serve_audit(ft_api *api, ft_http_request *request);
 void ft_serve_summary(ft_api *api, ft_http_request *request);
+void ft_serve_intervals(ft_api *api, ft_http_request *request);
 void ft_serve_stats(ft_api *api, ft_http_request *request);
 void ft_serve_events(ft_api *api, ft_http_request *request);
 void ft_serve_job_events(ft_api *api, ft_http_request *request);

@@ -1,4 +1,4 @@
-/* GET /v1/traces/{trace}/summary. */
+/* GET /v1/traces/{trace}/summary and /v1/traces/{trace}/intervals. */
 #include <stdlib.h>
 
 #include "api/internal.h"
@@ -29,10 +29,23 @@ static void on_gone(void *data)
     ft_http_fail(request, 503, "shutting-down", "the server is stopping");
 }
 
-void ft_serve_summary(ft_api *api, ft_http_request *request)
+typedef void (*dispatch_ask)(ft_dispatch *dispatch, const char *trace, ft_store_done done,
+                             void *data);
+
+static void ask(ft_api *api, ft_http_request *request, dispatch_ask how)
 {
     asking *a = ft_calloc(1, sizeof *a);
     a->request = request;
     ft_http_on_gone(request, on_gone, a);
-    ft_dispatch_summary(api->app->dispatch, ft_http_param(request, 0), on_summary, a);
+    how(api->app->dispatch, ft_http_param(request, 0), on_summary, a);
+}
+
+void ft_serve_summary(ft_api *api, ft_http_request *request)
+{
+    ask(api, request, ft_dispatch_summary);
+}
+
+void ft_serve_intervals(ft_api *api, ft_http_request *request)
+{
+    ask(api, request, ft_dispatch_intervals);
 }

@@ -73,6 +73,9 @@ void ft_dispatch_ingest_forget(ft_ingest *ingest);
  * FT_NOT_FOUND: no such trace. FT_BUDGET: too many are being computed, or it took too long.
  * FT_LIMIT, FT_INTERNAL: the worker did not survive it. */
 void ft_dispatch_summary(ft_dispatch *dispatch, const char *trace, ft_store_done done, void *data);
+/* Likewise INTERVALS, computed anew by a worker for each request. */
+void ft_dispatch_intervals(ft_dispatch *dispatch, const char *trace, ft_store_done done,
+                           void *data);
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 

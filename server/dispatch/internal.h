@@ -397,8 +397,9 @@ void ft_ingest_sweep(const char *folder);    /* removes what a killed server lef
 /* ---- summary.c ------------------------------------------------------------------------------- */
 
 bool ft_summary_waiting(const ft_dispatch *dispatch);
-void ft_summary_start(ft_worker *worker); /* takes the one that waits longest */
-void ft_summary_ask(ft_worker *worker);   /* its trace is loaded */
+void ft_summary_start(ft_worker *worker);                /* takes the one that waits longest */
+void ft_summary_ask(ft_worker *worker);                  /* its trace is loaded */
+ft_task_kind ft_summary_kind(const ft_summary *summary); /* SUMMARY or INTERVALS */
 void ft_summary_on_summarized(ft_worker *worker, const json_t *message);
 void ft_summary_failed(ft_worker *worker, const ft_error *error);
 void ft_summary_lost(ft_worker *worker, ft_death death, const char *text);

@@ -18,7 +18,7 @@ static json_t *describe(const ft_worker *worker)
     const char *kind = NULL;
     if (batch->tasks) kind = ft_task_kind_name(batch->kind);
     if (worker->upload) kind = ft_task_kind_name(FT_KIND_INGEST);
-    if (worker->summary) kind = ft_task_kind_name(FT_KIND_SUMMARY);
+    if (worker->summary) kind = ft_task_kind_name(ft_summary_kind(worker->summary));
     size_t open = batch->own > batch->next ? batch->own - batch->next : 0;
     json_t *pid = worker->process ? json_integer(ft_worker_pid(worker)) : json_null();
     return json_pack(

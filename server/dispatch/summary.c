@@ -13,8 +13,9 @@ typedef struct waiter {
     void *data;
 } waiter;
 
-/* One trace whose summary is being computed. */
+/* One trace whose summary, or intervals, are being computed. */
 struct ft_summary {
+    ft_task_kind kind;
     ft_summary *next;
     ft_dispatch *dispatch;
     char trace[FT_HASH];
@@ -68,7 +69,8 @@ void ft_summary_lost(ft_worker *worker, ft_death death, const char *text)
         summary->queued = true;
         return;
     }
-    ft_error_set(&err, row->status, "the summary cannot be computed: %s", text);
+    ft_error_set(&err, row->status, "the %s cannot be computed: %s",
+                 ft_task_kind_name(summary->kind), text);
     finish(summary, &err, NULL);
 }
 
@@ -108,11 +110,17 @@ void ft_summary_start(ft_worker *worker)
         ft_batch_load(worker);
 }
 
+ft_task_kind ft_summary_kind(const ft_summary *summary)
+{
+    return summary->kind;
+}
+
 void ft_summary_ask(ft_worker *worker)
 {
     assert(strcmp(worker->loaded, worker->summary->trace) == 0);
-    json_t *request = json_pack("{s:I, s:s}", "token", (json_int_t)worker->summary->token, "trace",
-                                worker->summary->trace);
+    json_t *request =
+        json_pack("{s:I, s:s, s:s}", "token", (json_int_t)worker->summary->token, "trace",
+                  worker->summary->trace, "of", ft_task_kind_name(worker->summary->kind));
     ft_worker_enter(worker, FT_WORKER_WORKING);
     ft_worker_limit_trace(worker, worker->loaded_bytes);
     ft_worker_send_json(worker, FT_WIRE_SUMMARIZE, request);
@@ -143,8 +151,9 @@ void ft_summary_on_summarized(ft_worker *worker, const json_t *message)
     }
     ft_summary *done = detach(worker);
     json_object_set_new(summary, "trace", json_string(done->trace));
-    ft_store_summary_save(dispatch->store, done->trace, FT_WIRE_SUMMARY, summary, on_saved,
-                          ft_errand_new(dispatch, NULL));
+    if (done->kind == FT_KIND_SUMMARY)
+        ft_store_summary_save(dispatch->store, done->trace, FT_WIRE_SUMMARY, summary, on_saved,
+                              ft_errand_new(dispatch, NULL));
     ft_dispatch_count(dispatch, FT_METRIC_SUMMARIES);
     worker->answered++;
     ft_worker_idle(worker);
@@ -154,21 +163,23 @@ void ft_summary_on_summarized(ft_worker *worker, const json_t *message)
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
-static ft_summary *find(ft_dispatch *dispatch, const char *trace, unsigned *count)
+static ft_summary *find(ft_dispatch *dispatch, ft_task_kind kind, const char *trace,
+                        unsigned *count)
 {
     *count = 0;
     for (ft_summary *summary = dispatch->summaries; summary; summary = summary->next) {
-        if (strcmp(summary->trace, trace) == 0) return summary;
+        if (summary->kind == kind && strcmp(summary->trace, trace) == 0) return summary;
         ++*count;
     }
     return NULL;
 }
 
-static ft_summary *summary_new(ft_dispatch *dispatch, const char *trace)
+static ft_summary *summary_new(ft_dispatch *dispatch, ft_task_kind kind, const char *trace)
 {
     ft_summary *summary = ft_calloc(1, sizeof *summary), **end = &dispatch->summaries;
     summary->dispatch = dispatch;
     summary->queued = true;
+    summary->kind = kind;
     snprintf(summary->trace, sizeof summary->trace, "%.*s", FT_DIGEST_HEX, trace);
     while (*end) end = &(*end)->next;
     *end = summary;
@@ -176,12 +187,12 @@ static ft_summary *summary_new(ft_dispatch *dispatch, const char *trace)
 }
 
 /* Nothing is stored: a worker has to compute it. */
-static void compute(ft_errand *errand)
+static void compute(ft_errand *errand, ft_task_kind kind)
 {
     ft_dispatch *dispatch = errand->dispatch;
     ft_error err = FT_ERROR_INIT;
     unsigned count;
-    ft_summary *summary = find(dispatch, errand->text, &count);
+    ft_summary *summary = find(dispatch, kind, errand->text, &count);
     if (dispatch->closing)
         ft_error_set(&err, FT_IO, "the server is stopping");
     else if (!summary && count >= SUMMARIES)
@@ -190,7 +201,7 @@ static void compute(ft_errand *errand)
         errand->done(errand->data, &err, NULL);
         return;
     }
-    if (!summary) summary = summary_new(dispatch, errand->text);
+    if (!summary) summary = summary_new(dispatch, kind, errand->text);
     waiter *w = ft_calloc(1, sizeof *w);
     *w = (waiter){summary->waiters, errand->done, errand->data};
     summary->waiters = w;
@@ -204,7 +215,7 @@ static void on_stored(void *data, const ft_error *err, json_t *result)
     if (err || json_is_object(summary))
         errand->done(errand->data, err, summary);
     else
-        compute(errand);
+        compute(errand, FT_KIND_SUMMARY);
     ft_errand_end(errand);
 }
 
@@ -215,4 +226,25 @@ void ft_dispatch_summary(ft_dispatch *dispatch, const char *trace, ft_store_done
     errand->data = data;
     snprintf(errand->text, sizeof errand->text, "%.*s", FT_DIGEST_HEX, trace);
     ft_store_summary(dispatch->store, errand->text, FT_WIRE_SUMMARY, on_stored, errand);
+}
+
+/* The store knows whether there is such a trace; intervals are never stored. */
+static void on_known(void *data, const ft_error *err, json_t *result)
+{
+    ft_errand *errand = data;
+    (void)result;
+    if (err)
+        errand->done(errand->data, err, NULL);
+    else
+        compute(errand, FT_KIND_INTERVALS);
+    ft_errand_end(errand);
+}
+
+void ft_dispatch_intervals(ft_dispatch *dispatch, const char *trace, ft_store_done done, void *data)
+{
+    ft_errand *errand = ft_errand_new(dispatch, NULL);
+    errand->done = done;
+    errand->data = data;
+    snprintf(errand->text, sizeof errand->text, "%.*s", FT_DIGEST_HEX, trace);
+    ft_store_summary(dispatch->store, errand->text, FT_WIRE_SUMMARY, on_known, errand);
 }

@@ -7,13 +7,14 @@
 
 /* One row a kind of work for a worker. What a task puts out is committed together with its end.
  * Only the stored kinds are rows of the table tasks; an ingest lives and dies with its upload, a
- * summary with the requests for it.
+ * summary and intervals with the requests for them.
  *  symbol  name      stored  inputs                        outputs */
 #define FT_TASK_KIND_TABLE(X)                                                                      \
     X(INGEST, "ingest", false, "upload", "trace")                                                  \
     X(PLAN, "plan", true, "trace, job", "verdicts, solve tasks")                                   \
     X(SOLVE, "solve", true, "trace, job, subproblem", "verdict")                                   \
-    X(SUMMARY, "summary", false, "trace", "summary")
+    X(SUMMARY, "summary", false, "trace", "summary")                                               \
+    X(INTERVALS, "intervals", false, "trace", "ranges and graphs")
 
 /*  symbol     name         final  may become (names, space-separated) */
 #define FT_JOB_STATE_TABLE(X)                                                                      \

@@ -424,12 +424,18 @@ def of_quiet(world, command):
 
 def of_json(world, command):
     words = {"submit": ["--server", world.daemon_url, world.trace], "jobs": ["--server", world.daemon_url],
-             "verify": [world.witness, world.trace], "stats": [world.trace],
+             "verify": [world.witness, world.trace], "stats": [world.trace], "intervals": [world.trace],
              "diff": ["--server", world.daemon_url, world.job, world.job],
              "review": ["--server", world.daemon_url], "top": ["--once", "--server", world.daemon_url],
              "replay": ["--stop", world.witness, world.trace, "--", "./all"]}
     done = world.view(command, "--json") if command not in words else run(command, "--json", *words[command])
     need(isinstance(json.loads(done.out), dict), done)
+
+
+def of_dot(world, command):
+    trace = SOURCE / "examples" / "intervals.ndjson"
+    need(run(command, trace).out.startswith("graph"))
+    need(run(command, "--dot", trace).out.startswith("digraph"))
 
 
 # ---- Effects: of the other options --------------------------------------------------------------
@@ -439,7 +445,8 @@ def of_server(world, command):
     world.server.clear()
     tail = {"check": [world.trace], "submit": [world.trace], "test": ["--no-replay", "./all"], "jobs": [],
             "top": ["--once"], "show": ["j"], "cancel": ["j"], "witness": ["f"], "verify": [world.witness],
-            "replay": [world.witness, "--", "./all"], "diff": ["j", "k"], "review": []}[command]
+            "replay": [world.witness, "--", "./all"], "diff": ["j", "k"], "review": [],
+            "intervals": [world.trace]}[command]
     run(command, "--server", world.server.url, *tail)
     need(world.server.requests)
 
@@ -752,6 +759,7 @@ EFFECTS = [
     ("ignore", JOB, member("ignore", "all.c:1", ["all.c:1"], ["ignore_locations"])),
     ("encoding", JOB, member("encoding", "literal", "literal")),
     ("solver", JOB, member("solver", "z3", "z3")),
+    ("without", JOB, member("without", "interval", ["interval"])),
     ("budget", JOB, member("budget", "7", 7000, ["budget", "job_ms"])),
     ("subproblem-budget", JOB, member("subproblem-budget", "7", 7000, ["budget", "subproblem_ms"])),
     ("memory", JOB, member("memory", "99", 99, ["budget", "memory_mb"])),
@@ -799,8 +807,9 @@ EFFECTS = [
     ("stop", "replay", of_stop),
     ("no-replay", "test", of_no_replay),
     ("deadline", "replay test", of_deadline),
-    ("json", "check submit jobs show verify stats diff review replay top test", of_json),
-    ("server", "check submit jobs show cancel witness verify diff review replay top test", of_server),
+    ("dot", "intervals", of_dot),
+    ("json", "check submit jobs show verify stats diff review replay top test intervals", of_json),
+    ("server", "check submit jobs show cancel witness verify diff review replay top test intervals", of_server),
     ("help", ALL, of_help),
 ]
 

@@ -91,13 +91,15 @@ static inline void interval_visit(void *context, const ft_exploration *all, uint
     interval_check *c = context;
     const ft_monitor none = FT_NO_MONITOR;
     ft_state state = all->nodes.data[number].state, next[FT_MACHINE_BRANCHES];
+    if (state.maybe) return; /* by a guess about an unknown value that another one may contradict */
     for (uint32_t t = 0; t < c->machine->n_threads; t++) {
         if (state.pos[t] >= c->machine->length[t]) continue;
         uint32_t e = c->machine->events[t][state.pos[t]];
         if (!ft_machine_is_next(c->machine, &state, e) || !ft_stepping_has(c->steps, e)) continue;
         interval_next(c, &state, e);
         uint32_t n = ft_machine_step(c->machine, &none, &state, t, next);
-        for (uint32_t k = 0; k < n; k++) interval_done(c, &next[k], e);
+        for (uint32_t k = 0; k < n; k++)
+            if (!next[k].maybe) interval_done(c, &next[k], e);
     }
 }
 

@@ -202,6 +202,28 @@ static void a_larger_summary(void **state)
     ft_strbuf_release(&trace);
 }
 
+/* Computed for each request, by a worker. */
+static void intervals_are_computed(void **state)
+{
+    (void)state;
+    char trace[FT_DIGEST_HEX + 1], path[128];
+    ft_steps_upload(FT_STEPS_RACY, trace);
+    snprintf(path, sizeof path, "/v1/traces/%s/intervals", trace);
+    for (int i = 0; i < 2; i++) {
+        ft_answer answer = ft_daemon_get(&ft_steps_server, path);
+        ft_steps_expect(&answer, 200, path);
+        assert_non_null(strstr(answer.body.text, trace));
+        assert_non_null(strstr(answer.body.text, "\"left_out\""));
+        ft_answer_release(&answer);
+    }
+    ft_answer answer = ft_daemon_get(
+        &ft_steps_server, "/v1/traces/"
+                          "0000000000000000000000000000000000000000000000000000000000000000"
+                          "/intervals");
+    ft_steps_expect(&answer, 404, "intervals of no trace");
+    ft_answer_release(&answer);
+}
+
 /* Computed once: the second time, and after a restart, it comes from the store. */
 static void summaries_are_kept(void **state)
 {
@@ -280,6 +302,7 @@ int main(void)
         cmocka_unit_test(metrics),
         cmocka_unit_test(a_summary),
         cmocka_unit_test(a_larger_summary),
+        cmocka_unit_test(intervals_are_computed),
         cmocka_unit_test(summaries_are_kept),
         cmocka_unit_test(lists_are_narrowed),
     };

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/intervals_view.h"
 #include "engine/summary.h"
 #include "serve/internal.h"
 
@@ -195,7 +196,9 @@ ft_status ft_serve_summarize(ft_exchange *exchange, ft_error *err)
     const char *hash;
     ft_status status = ft_exchange_text(exchange, "trace", &hash, err);
     if (status || !has_trace(exchange, hash)) return status;
-    return ft_answer_with(exchange, FT_WIRE_SUMMARIZED,
-                          json_pack("{s:o}", "summary", ft_summary_new(exchange->service->trace)),
-                          err);
+    const json_t *of = json_object_get(exchange->body, "of");
+    bool intervals = json_is_string(of) && strcmp(json_string_value(of), "intervals") == 0;
+    json_t *made = intervals ? ft_intervals_view(exchange->service->trace)
+                             : ft_summary_new(exchange->service->trace);
+    return ft_answer_with(exchange, FT_WIRE_SUMMARIZED, json_pack("{s:o}", "summary", made), err);
 }

@@ -2,8 +2,8 @@
  *
  * A command takes the parsed options, prints its result on standard output and its own errors on
  * standard error, and returns the exit code. `test` runs three others in one: record, check and
- * replay. Commands that only read or write local files need no server; `check` and `test` start a
- * private one where none is named.
+ * replay. Commands that only read or write local files need no server; `check`, `test` and
+ * `intervals` start a private one where none is named.
  *
  * Imports: options, terminal, files, remote, findings, recorded, record/maker,
  * record/maker/annotations, record/maker/log, record/maker/replay, record/raw, common/base,
@@ -27,6 +27,7 @@ ft_exit ft_run_diff(const ft_options *options);       /* review.c */
 ft_exit ft_run_review(const ft_options *options);     /* review.c */
 ft_exit ft_run_merge(const ft_options *options);      /* merge.c */
 ft_exit ft_run_stats(const ft_options *options);      /* stats.c */
+ft_exit ft_run_intervals(const ft_options *options);  /* intervals.c */
 ft_exit ft_run_record(const ft_options *options);     /* record.c */
 ft_exit ft_run_replay(const ft_options *options);     /* replay.c */
 ft_exit ft_run_manual(const ft_options *options);     /* manual.c */

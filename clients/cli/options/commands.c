@@ -118,6 +118,13 @@ static const struct {
          "the assumptions that the reader made.",
          "foretell stats bank.ndjson\n"
          "foretell stats --json run.std | jq .kinds\n"},
+    [FT_COMMAND_INTERVALS] =
+        {"The values that each event reads, writes and assigns in any schedule of the "
+         "trace, as bounds, by propagation over transaction sequence graphs "
+         "(docs/intervals.md). For traces with terms. --dot prints the graph of feasible "
+         "transactions for Graphviz: solid edges are transactions, dashed ones switches.",
+         "foretell intervals bank.ndjson\n"
+         "foretell intervals --dot bank.ndjson | dot -Tsvg >bank.svg\n"},
     [FT_COMMAND_RECORD] =
         {"PROGRAM is built with foretell-cc or foretell-c++ in place of the compiler. "
          "One thread runs at a time. The trace FILE holds the reads, writes and "

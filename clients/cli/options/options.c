@@ -14,10 +14,10 @@
 #define RECORD_COMMANDS (BIT(RECORD) | BIT(TEST))
 #define NET_COMMANDS                                                                               \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(CANCEL) | BIT(WITNESS) | BIT(VERIFY) | \
-     BIT(DIFF) | BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST))
+     BIT(DIFF) | BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST) | BIT(INTERVALS))
 #define JSON_COMMANDS                                                                              \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(VERIFY) | BIT(STATS) | BIT(DIFF) |     \
-     BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST))
+     BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST) | BIT(INTERVALS))
 
 typedef enum value_kind {
     VALUE_NONE,
@@ -198,6 +198,8 @@ static const option_row rows[] = {
      "for test 2; test replays findings for 60 seconds in all, and tries candidates that the "
      "recorded values rule out for 60 seconds in all)"},
     {"json", 0, VALUE_NONE, NULL, NULL, MEMBER(json), JSON_COMMANDS, "print JSON instead of text"},
+    {"dot", 0, VALUE_NONE, NULL, NULL, MEMBER(dot), BIT(INTERVALS),
+     "print the graph for Graphviz instead of text"},
     {"server", 0, VALUE_TEXT, "URL", NULL, MEMBER(server), NET_COMMANDS,
      "the server: http://HOST:PORT, https://HOST or unix:PATH (default: FORETELL_SERVER)"},
     {"help", 'h', VALUE_NONE, NULL, NULL, MEMBER(help), ~0u, "print this help"},

@@ -54,6 +54,8 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
       "list a project's findings, or record a decision about one")                                 \
     X(MERGE, "merge", "FILE FILE...", 2, 0, "join traces of several runs into one with branches")  \
     X(STATS, "stats", "FILE", 1, 1, "count what is in a trace: events, threads, locks, locations") \
+    X(INTERVALS, "intervals", "FILE", 1, 1,                                                        \
+      "print the ranges of values of a trace's events, and its transaction graph")                 \
     X(RECORD, "record", "[--] PROGRAM ARGS", 1, 0, "run a program and record a trace of it")       \
     X(REPLAY, "replay", "WITNESS [TRACE] -- PROGRAM ARGS", 2, 0,                                   \
       "run a recorded program through a witness, up to its bug")                                   \
@@ -100,7 +102,7 @@ typedef struct ft_options {
     const char *witness_dir;
     bool fail_on[FT_CHECKS]; /* --fail-on */
     bool any_fail_on;        /* --fail-on was given */
-    bool json, show_safe, apart, explain, quiet, full, wait, fail_on_new;
+    bool json, dot, show_safe, apart, explain, quiet, full, wait, fail_on_new;
     /* the server */
     const char *server; /* --server, else FORETELL_SERVER, else NULL */
     uint32_t workers;   /* of the private server, 0: its default */

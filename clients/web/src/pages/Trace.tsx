@@ -1,5 +1,7 @@
 /* One trace: its size, its hot variables, locks and locations, a timeline of its threads, its jobs. */
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Intervals } from '../api/intervals';
 import type { JobPage, TraceMeta } from '../api/types';
 import type {
   LocationSummary,
@@ -15,6 +17,7 @@ import { Loading, Problem } from '../parts/Problem';
 import type { Column } from '../parts/SortTable';
 import { SortTable } from '../parts/SortTable';
 import { Fact } from '../parts/Fact';
+import { IntervalGraph } from '../parts/IntervalGraph';
 import { Notes } from '../parts/Notes';
 import { JobTable } from './Jobs';
 
@@ -41,12 +44,32 @@ export function Trace({ hash }: { hash: string }): JSX.Element {
             : 'Loading the summary …'}
         </p>
       )}
+      {meta.models.includes('ctp') && <IntervalSection path={path} />}
       <section>
         <h2>Jobs on this trace</h2>
         {jobs.data && <JobTable jobs={jobs.data.jobs} />}
       </section>
       <Notes notes={meta.notes ?? []} />
     </main>
+  );
+}
+
+/** A worker computes them for each request: on demand. */
+function IntervalSection({ path }: { path: string }): JSX.Element {
+  const [wanted, setWanted] = useState(false);
+  const { data, error } = useLive<Intervals>(wanted ? `${path}/intervals` : null);
+  return (
+    <section>
+      <h2>Ranges of values</h2>
+      {!wanted && (
+        <button type="button" onClick={() => setWanted(true)}>
+          Compute the ranges
+        </button>
+      )}
+      {wanted && !data && !error && <Loading />}
+      {error && <Problem error={error} what="The interval analysis" />}
+      {data && <IntervalGraph intervals={data} />}
+    </section>
   );
 }
 
