@@ -1,14 +1,18 @@
 /* usage: kernel WHAT: two threads, one after the other under a lock, in either order; one or both
  * leave something in the kernel, end the process, or crash. Two classes; where the process ends in
  * the second thread, three: the first one comes before, after, or not. */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -91,6 +95,36 @@ static void set_handler(int second)
     expect(handled);
 }
 
+/* The kernel has one thread for all, and each has a number and a name of its own. */
+static void be_someone(int second)
+{
+    static pid_t other;
+    cpu_set_t all;
+    struct timespec used;
+    clockid_t clock;
+    pid_t me = gettid();
+    expect(me != getpid() && me != other && me == syscall(SYS_gettid));
+    other = me;
+    expect(!pthread_kill(pthread_self(), 0) && !pthread_setname_np(pthread_self(), "someone"));
+    expect(!pthread_getaffinity_np(pthread_self(), sizeof all, &all) && CPU_COUNT(&all) > 0);
+    expect(!pthread_getcpuclockid(pthread_self(), &clock) && !clock_gettime(clock, &used));
+    signal(SIGUSR2, handle);
+    handled = 0;
+    expect(!raise(SIGUSR2) && handled == 1 && !pthread_kill(pthread_self(), SIGUSR2));
+    expect(handled == 2);
+    (void)second;
+}
+
+/* Each thread has a mask. */
+static void block_signals(int second)
+{
+    sigset_t set, now;
+    sigemptyset(&set);
+    sigaddset(&set, second ? SIGUSR1 : SIGUSR2);
+    expect(!pthread_sigmask(SIG_BLOCK, &set, NULL) && !pthread_sigmask(SIG_BLOCK, NULL, &now));
+    expect(sigismember(&now, SIGUSR1) == second && sigismember(&now, SIGUSR2) == !second);
+}
+
 static void grow_heap(int second)
 {
     char *memory = calloc(1, 300000);
@@ -134,11 +168,22 @@ static void leave_second(int second)
 static const struct {
     const char *name;
     void (*act)(int second);
-} acts[] = {{"map", map},           {"unmap", unmap},         {"discard", discard},
-            {"open", open_files},   {"stdio", use_stdio},     {"close", close_input},
-            {"folder", go_home},    {"handler", set_handler}, {"heap", grow_heap},
-            {"overflow", overflow}, {"crash", write_nowhere}, {"abort", abort_second},
-            {"exit", exit_second},  {"_exit", leave_second}};
+} acts[] = {{"map", map},
+            {"unmap", unmap},
+            {"discard", discard},
+            {"open", open_files},
+            {"stdio", use_stdio},
+            {"close", close_input},
+            {"folder", go_home},
+            {"handler", set_handler},
+            {"someone", be_someone},
+            {"mask", block_signals},
+            {"heap", grow_heap},
+            {"overflow", overflow},
+            {"crash", write_nowhere},
+            {"abort", abort_second},
+            {"exit", exit_second},
+            {"_exit", leave_second}};
 
 static void (*act)(int second);
 

@@ -21,7 +21,6 @@
 #include "rewinding/kept.h"
 #include "rewinding/rewinding.h"
 #include "rewinding/snapshot.h"
-#include "rewinding/syscalls.h"
 #include "seeded.h"
 
 /* A sanitizer's shadow memory and stacks would be rewound too. */
@@ -443,10 +442,8 @@ static void change_signals(void)
     REQUIRE(signal(SIGUSR1, handle_signal) == SIG_DFL);
     REQUIRE(!sigprocmask(SIG_BLOCK, &set, &old) && !sigismember(&old, SIGUSR1));
     REQUIRE(!raise(SIGUSR1) && !signals_handled);
-    ft_rt_syscalls_watch(true);
     REQUIRE(!sigprocmask(SIG_SETMASK, &old, NULL) && signals_handled == 1);
     REQUIRE(!raise(SIGUSR1) && signals_handled == 2);
-    ft_rt_syscalls_watch(true);
     sigfillset(&set);
     REQUIRE(!sigprocmask(SIG_BLOCK, &set, NULL) && getpid() > 0);
 }

@@ -11,7 +11,6 @@
 #include "libc/libc.h"
 #include "rewinding/kept.h"
 #include "rewinding/rewinding.h"
-#include "rewinding/syscalls.h"
 
 enum { RESERVE = 8, TRIED = 16, DEARER = 2 };
 
@@ -31,7 +30,6 @@ static struct kept {
  * others get another one. */
 static void begin_turn(void)
 {
-    ft_rt_syscalls_watch(true); /* it ends where a signal is sent */
     if (kept->signal_stack == ft_rt_x_crashed) return;
     kept->signal_stack = ft_rt_x_crashed;
     ft_rt_x_failures_thread(ft_rt_x_crashed);

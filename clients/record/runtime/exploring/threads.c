@@ -1,6 +1,8 @@
 /* Threads of an exploration: their numbers, creation, join and end, and the end of the process. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "exploring/run.h"
@@ -142,6 +144,19 @@ int ft_rt_x_detach(pthread_t handle)
 {
     ft_rt_x_thread *thread = ft_rt_x_thread_of(handle);
     return thread ? ft_rt_x_grade_used->detach(thread) : FT_REAL(pthread_detach)(handle);
+}
+
+int ft_rt_x_kill(pthread_t handle, int number, const char *call, const void *pc)
+{
+    if (pthread_equal(handle, pthread_self())) return FT_REAL(pthread_kill)(handle, number);
+    if (number) ft_rt_x_refuse(call, pc);
+    return ft_rt_x_thread_of(handle) ? 0 : ESRCH;
+}
+
+int ft_rt_x_set_name(const char *name)
+{
+    enum { LONGEST = 15 };
+    return strlen(name) > LONGEST ? ERANGE : 0;
 }
 
 /* ---- the process */

@@ -10,6 +10,7 @@
 
 #include "accesses/accesses.h"
 #include "assembly/assembly.h"
+#include "exploring/exploring.h"
 #include "inputs/channels.h"
 #include "inputs/inputs.h"
 #include "libc/contract.h"
@@ -425,7 +426,13 @@ void ft_rt_signals_start(void)
         put_signal((number), CODE);                                                                \
         return FT_REAL(name) arguments;                                                            \
     }
-SENDS(number, pthread_kill, (pthread_t to, int number), (to, number))
+int pthread_kill(pthread_t to, int number)
+{
+    FT_RT_EXPLORED(ft_rt_x_kill(to, number, "pthread_kill", CODE));
+    put_signal(number, CODE);
+    return FT_REAL(pthread_kill)(to, number);
+}
+
 SENDS(number, pthread_sigqueue, (pthread_t to, int number, const union sigval value),
       (to, number, value))
 SENDS((ft_rt_world_signals(to, "kill", CODE), to_process(to, number, CODE)), kill,

@@ -319,6 +319,12 @@ int pthread_detach(pthread_t handle)
     return FT_REAL(pthread_detach)(handle);
 }
 
+int pthread_setname_np(pthread_t handle, const char *name)
+{
+    FT_RT_EXPLORED(ft_rt_x_set_name(name));
+    return FT_REAL(pthread_setname_np)(handle, name);
+}
+
 int pthread_cancel(pthread_t handle)
 {
     if (ft_rt_exploring && ft_rt_x_self) ft_rt_x_refuse("pthread_cancel", CODE);

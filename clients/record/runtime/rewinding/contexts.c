@@ -169,6 +169,16 @@ static int *tid_of(uintptr_t fs)
     return (int *)(fs + (uintptr_t)pool.tid_offset);
 }
 
+int ft_rt_context_number(uintptr_t fs)
+{
+    return fs == pool.first_fs || !pool.stacks ? 0 : *tid_of(fs);
+}
+
+bool ft_rt_context_numbered(int number)
+{
+    return pool.stacks && number > pool.first_tid && number <= pool.first_tid + FT_RT_CONTEXTS;
+}
+
 /* A thread's usual stack, as `ulimit -s` or the program says. */
 static size_t usual_stack(void)
 {

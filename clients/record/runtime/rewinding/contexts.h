@@ -61,6 +61,11 @@ int ft_rt_context_detach(pthread_t handle);
  * switched to; it has the calling thread's FS base. */
 ft_rt_context ft_rt_context_on(void *stack, size_t size, void (*entry)(void));
 
+/* The thread number that the C library has of the context, for which the kernel has no thread; 0:
+ * the first thread, or none of ours. */
+int ft_rt_context_number(uintptr_t fs);
+bool ft_rt_context_numbered(int number); /* is it a context's? */
+
 /* ---- for the snapshot: the pool, and the memory in use of its i-th slot (false: none) */
 void ft_rt_contexts_pool(uintptr_t *from, uintptr_t *to);
 bool ft_rt_contexts_used(uint32_t i, uintptr_t *from, uintptr_t *to);

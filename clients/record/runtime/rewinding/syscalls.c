@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -85,10 +86,19 @@ __asm__(".text\n"
         "  mov $15, %eax\n" /* rt_sigreturn */
         "  syscall\n"
         ".size ft_rt_syscalls_return, . - ft_rt_syscalls_return\n"
+        ".hidden ft_rt_syscalls_leave\n"
+        ".globl ft_rt_syscalls_leave\n"
+        ".type ft_rt_syscalls_leave, @function\n"
+        "ft_rt_syscalls_leave:\n"
+        "  mov %rdi, %rsp\n"
+        "  mov $15, %eax\n"
+        "  syscall\n"
+        ".size ft_rt_syscalls_leave, . - ft_rt_syscalls_leave\n"
         "  hlt\n" /* the kernel looks at the address behind the instruction */
         ".hidden ft_rt_syscalls_end\n"
         ".globl ft_rt_syscalls_end\n"
         "ft_rt_syscalls_end:\n");
+void ft_rt_syscalls_leave(const ucontext_t *frame) __attribute__((noreturn));
 extern const char ft_rt_syscalls_end[];
 
 static long perform(const call *c)
@@ -147,6 +157,61 @@ static long spoil(const call *c)
     ft_rt_rewinding_spoil(why);
     return again(c);
 }
+
+/* ---- calls about threads: a context has a number that the kernel does not know */
+
+static long own_number(const call *c)
+{
+    int number = ft_rt_context_number((uintptr_t)__builtin_thread_pointer());
+    return number ? number : perform(c);
+}
+
+/* The signal waits until the handler returns, so that it arrives behind the program's own call. */
+static long send(const call *c)
+{
+    call asked = *c;
+    bool second = c->number == SYS_tgkill || c->number == SYS_rt_tgsigqueueinfo;
+    bool to_thread = second || c->number == SYS_tkill;
+    uint64_t all = ~(UINT64_C(1) << (SIGSYS - 1));
+    if (to_thread && ft_rt_context_numbered((int)c->arguments[second]))
+        asked.arguments[second] = ask(SYS_gettid, 0, 0, 0, 0);
+    ask(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 0, FT_RT_MASK_SIZE);
+    return perform(&asked);
+}
+
+/* A handler of the program returns: by its own frame, past the one of the report. */
+static long leave_handler(const call *c)
+{
+    const ucontext_t *u = (const ucontext_t *)c->context->uc_mcontext.gregs[REG_RSP];
+    ft_rt_context_masked(*(const uint64_t *)(const void *)&u->uc_sigmask);
+    ft_rt_syscalls_leave(u);
+}
+
+static long ask_about_thread(const call *c)
+{
+    call asked = *c;
+    if (ft_rt_context_numbered((int)c->arguments[0])) asked.arguments[0] = 0;
+    return perform(&asked);
+}
+
+static long change_thread(const call *c)
+{
+    if (ft_rt_context_numbered((int)c->arguments[0])) c->context->uc_mcontext.gregs[REG_RDI] = 0;
+    return spoil(c);
+}
+
+/* Processor time of a thread, by a clock that is made of its number. */
+static long read_clock(const call *c)
+{
+    enum { OF_THREAD = 6, SHIFT = 3 };
+    call asked = *c;
+    int id = (int)c->arguments[0];
+    bool context = id < 0 && ft_rt_context_numbered(~(id >> SHIFT)) && (id & 7) == OF_THREAD;
+    if (context) asked.arguments[0] = CLOCK_THREAD_CPUTIME_ID;
+    return perform(&asked);
+}
+
+/* ---- descriptors, mappings, signals */
 
 static bool is_opened(long fd)
 {
@@ -371,7 +436,6 @@ static const uint16_t plain[] = {SYS_read,
                                  SYS_getsockopt,
                                  SYS_setsockopt,
                                  SYS_getpid,
-                                 SYS_gettid,
                                  SYS_getppid,
                                  SYS_getuid,
                                  SYS_geteuid,
@@ -382,8 +446,6 @@ static const uint16_t plain[] = {SYS_read,
                                  SYS_getsid,
                                  SYS_getgroups,
                                  SYS_getrandom,
-                                 SYS_clock_gettime,
-                                 SYS_clock_getres,
                                  SYS_gettimeofday,
                                  SYS_time,
                                  SYS_times,
@@ -392,9 +454,6 @@ static const uint16_t plain[] = {SYS_read,
                                  SYS_uname,
                                  SYS_getcpu,
                                  SYS_sched_yield,
-                                 SYS_sched_getaffinity,
-                                 SYS_sched_getparam,
-                                 SYS_sched_getscheduler,
                                  SYS_sched_get_priority_max,
                                  SYS_sched_get_priority_min,
                                  SYS_getpriority,
@@ -418,10 +477,10 @@ static const uint16_t opening[] = {
     SYS_eventfd,       SYS_eventfd2,  SYS_timerfd_create, SYS_memfd_create, SYS_inotify_init,
     SYS_inotify_init1, SYS_signalfd4, SYS_pidfd_open};
 
-/* Signals that they send arrive where they are; a handler's return needs its own stack pointer. */
-static const uint16_t repeated[] = {
-    SYS_tgkill,       SYS_tkill,      SYS_kill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
-    SYS_rt_sigreturn, SYS_exit_group, SYS_exit};
+static const uint16_t repeated[] = {SYS_exit_group, SYS_exit};
+
+static const uint16_t sending[] = {SYS_tgkill, SYS_tkill, SYS_kill, SYS_rt_sigqueueinfo,
+                                   SYS_rt_tgsigqueueinfo};
 
 static const struct {
     kind kind;
@@ -441,7 +500,17 @@ static const struct {
               {set_mask, SYS_rt_sigprocmask},
               {set_stack, SYS_sigaltstack},
               {limit, SYS_prlimit64},
-              {control_process, SYS_prctl}};
+              {control_process, SYS_prctl},
+              {own_number, SYS_gettid},
+              {leave_handler, SYS_rt_sigreturn},
+              {ask_about_thread, SYS_sched_getaffinity},
+              {ask_about_thread, SYS_sched_getparam},
+              {ask_about_thread, SYS_sched_getscheduler},
+              {change_thread, SYS_sched_setaffinity},
+              {change_thread, SYS_sched_setparam},
+              {change_thread, SYS_sched_setscheduler},
+              {read_clock, SYS_clock_gettime},
+              {read_clock, SYS_clock_getres}};
 
 static void fill_table(void)
 {
@@ -449,6 +518,7 @@ static void fill_table(void)
     for (size_t i = 0; i < COUNT(plain); i++) kinds[plain[i]] = perform;
     for (size_t i = 0; i < COUNT(opening); i++) kinds[opening[i]] = open_one;
     for (size_t i = 0; i < COUNT(repeated); i++) kinds[repeated[i]] = again;
+    for (size_t i = 0; i < COUNT(sending); i++) kinds[sending[i]] = send;
     for (size_t i = 0; i < COUNT(single); i++) kinds[single[i].number] = single[i].kind;
 }
 
