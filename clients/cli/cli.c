@@ -33,6 +33,7 @@ static ft_exit (*const runs[FT_COMMANDS])(const ft_options *options) = {
     [FT_COMMAND_MANUAL] = ft_run_manual,
     [FT_COMMAND_COMPLETION] = ft_run_completion,
     [FT_COMMAND_VERSION] = ft_run_version,
+    [FT_COMMAND_EXPLORE] = ft_run_explore,
 };
 
 static ft_exit print_overview(void)

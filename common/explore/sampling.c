@@ -122,9 +122,9 @@ static void take_run(void *context, uint32_t number, const ft_x_run *run)
     for (; ft_x_walk_fits(w); ft_x_walk_step(w)) {
         ft_x_pick pick;
         fall(s, c, priorities);
-        if (!wanted(s, c, priorities, &pick)) break;
+        bool any = wanted(s, c, priorities, &pick); /* else the step is a late one (watch.h) */
         const ft_x_action *a = &run->steps.data[w->at];
-        if (w->at < c->prefix.len) continue;
+        if (w->at < c->prefix.len || !any) continue;
         if (pick.thread == a->thread && pick.variant == a->variant) continue;
         return go_another_way(c, run, w->at, pick);
     }

@@ -25,7 +25,9 @@ static void count(merged *m, const ft_finding *finding)
     assert(m->last_part <= part && m->observed <= m->traces);
     if (m->last_part != part) m->traces++;
     m->last_part = part;
-    if (strcmp(finding->status, "observed") != 0) return;
+    bool ended =
+        strcmp(finding->status, "observed") == 0 || strcmp(finding->status, "explored") == 0;
+    if (!ended) return;
     if (m->last_observed != part) m->observed++;
     m->last_observed = part;
     assert(m->observed <= m->traces);

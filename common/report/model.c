@@ -198,7 +198,7 @@ static const char *why_apart(const ft_finding *finding)
 {
     if (strcmp(finding->check, "deadlock") == 0)
         return "it waits for work that no thread will give it, since another thread waits forever";
-    if (strcmp(finding->status, "observed") == 0)
+    if (strcmp(finding->status, "observed") == 0 || strcmp(finding->status, "explored") == 0)
         return "the run itself did it and went on, and no transaction is marked";
     if (is_atomic(finding, 1) && is_atomic(finding, 2))
         return "it is an atomic, and each update of it is whole; no transaction is marked";

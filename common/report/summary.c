@@ -17,28 +17,52 @@ static const struct {
 };
 #define N_WORDS (sizeof words / sizeof words[0])
 
-static size_t count_observed(const json_t *report, const char *check)
+/* The statuses that are told apart; the last one is that of all others. */
+static const char *const STATUSES[] = {"observed", "explored", NULL};
+enum { STATUSES_N = 3 };
+
+static bool has_status(const char *status, size_t which)
+{
+    if (STATUSES[which]) return strcmp(status, STATUSES[which]) == 0;
+    for (size_t i = 0; STATUSES[i]; i++)
+        if (strcmp(status, STATUSES[i]) == 0) return false;
+    return true;
+}
+
+static size_t count_status(const json_t *report, const char *check, size_t which)
 {
     size_t index, sum = 0;
     json_t *record;
     json_array_foreach(json_object_get(report, "findings"), index, record)
     {
         bool is = strcmp(ft_json_text(record, "check", ""), check) == 0 &&
-                  strcmp(ft_json_text(record, "status", ""), "observed") == 0;
+                  has_status(ft_json_text(record, "status", ""), which);
         if (is) sum += ft_json_count(record, "count");
     }
     return sum;
 }
 
-/* Findings of a check that are set apart; observed: of those that are, else of the others. */
+/* The findings of a check with that status; predicted ones may not be listed. */
+static size_t count_violations(const json_t *report, const char *check, size_t which)
+{
+    size_t all =
+        ft_json_count(json_object_get(json_object_get(report, "checks"), check), "violation");
+    if (STATUSES[which]) return count_status(report, check, which);
+    for (size_t i = 0; STATUSES[i]; i++) {
+        size_t these = count_status(report, check, i);
+        all = all > these ? all - these : 0;
+    }
+    return all;
+}
+
+/* Findings of a check with that status that are set apart. */
 static size_t count_apart(const ft_report *report, const ft_report_part *part, const char *check,
-                          bool observed)
+                          size_t which)
 {
     size_t count = 0;
     for (size_t i = part->first; i < part->first + part->count; i++) {
         const ft_finding *finding = &report->findings.data[i];
-        bool is = (strcmp(finding->status, "observed") == 0) == observed &&
-                  strcmp(finding->check, check) == 0;
+        bool is = has_status(finding->status, which) && strcmp(finding->check, check) == 0;
         count += is && finding->standing == FT_STANDING_APART;
     }
     return count;
@@ -46,31 +70,30 @@ static size_t count_apart(const ft_report *report, const ft_report_part *part, c
 
 size_t ft_report_apart(const ft_report *report, const ft_report_part *part, const char *check)
 {
-    return count_apart(report, part, check, false) + count_apart(report, part, check, true);
+    size_t count = 0;
+    for (size_t i = 0; i < STATUSES_N; i++) count += count_apart(report, part, check, i);
+    return count;
 }
 
-/* "2 races, 1 atomicity violation predicted": what of each check is predicted, or observed. */
-static void say_findings(const ft_report *of, const ft_report_part *part, bool observed,
+/* "2 races, 1 atomicity violation predicted": of each check what has the status. */
+static void say_findings(const ft_report *of, const ft_report_part *part, size_t which,
                          ft_strbuf *out)
 {
     const json_t *report = part->json, *checks = json_object_get(report, "checks");
     const char *separator = out->len ? "; " : "";
     size_t said = out->len;
     for (size_t i = 0; i < N_WORDS; i++) {
-        const json_t *counts = json_object_get(checks, words[i].check);
-        size_t seen = count_observed(report, words[i].check);
-        size_t all = ft_json_count(counts, "violation");
-        size_t hidden = count_apart(of, part, words[i].check, observed);
-        size_t these = observed ? seen : all > seen ? all - seen : 0;
+        size_t these = count_violations(report, words[i].check, which);
+        size_t hidden = count_apart(of, part, words[i].check, which);
         size_t number = these > hidden ? these - hidden : 0;
-        if (!counts || number == 0) continue;
+        if (!json_object_get(checks, words[i].check) || number == 0) continue;
         ft_strbuf_printf(out, "%s%zu %s", separator, number,
                          number == 1 ? words[i].one : words[i].many);
         separator = ", ";
     }
     bool possible = strcmp(ft_json_text(report, "model", ""), "control") == 0;
-    const char *status = observed ? " observed" : possible ? " possible" : " predicted";
-    if (out->len > said) ft_strbuf_puts(out, status);
+    const char *status = STATUSES[which] ? STATUSES[which] : possible ? "possible" : "predicted";
+    if (out->len > said) ft_strbuf_printf(out, " %s", status);
 }
 
 static void say_counts(const json_t *report, ft_strbuf *out)
@@ -123,8 +146,7 @@ void ft_report_summary(const ft_report *report, size_t index, const ft_view *vie
                idle = ft_report_apart(report, part, "deadlock");
         assert(idle <= all && all <= part->count);
         size_t apart = all - idle;
-        say_findings(report, part, false, &found);
-        say_findings(report, part, true, &found);
+        for (size_t i = STATUSES_N; i-- > 0;) say_findings(report, part, i, &found);
         if (!found.len) ft_strbuf_puts(&found, "no findings");
         if (apart)
             ft_strbuf_printf(&found, ", %zu atomicity violation%s set apart,", apart,

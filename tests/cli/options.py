@@ -199,6 +199,8 @@ class World:
         (WORK / "input").write_text("recorded")
         subprocess.run(["foretell-cc", "-g", "all.c", "-o", "all", "-pthread"], cwd=WORK, env=environment(),
                        check=True)
+        subprocess.run(["foretell-cc", "-g", pathlib.Path(__file__).resolve().parent.parent / "programs" / "explored.c", "-o", "explored", "-pthread"],
+                       cwd=WORK, env=environment(), check=True)
         done = run("record", "-q", "-o", "all.ftb", "--", "./all")
         need(done.code == 0, done)
         self.trace = WORK / "all.ftb"
@@ -230,7 +232,8 @@ class World:
     # The command on a recording with findings, printed here.
     def view(self, command, *options, **more):
         tail = {"check": [self.trace], "show": ["--server", self.daemon_url, self.job],
-                "test": ["--no-replay", "./all"]}[command]
+                "test": ["--no-replay", "--explore", "0", "./all"],
+                "explore": ["./explored", "update"]}[command]
         return run(command, *options, *tail, **more)
 
     # The command with findings against the daemon that stays.
@@ -348,6 +351,10 @@ def of_color(world, command):
 def of_source_root(world, command):
     folder = fresh("source")
     folder.mkdir()
+    if command == "explore":
+        (folder / "explored.c").write_text("// another text\n" * 200)
+        need("another text" in world.view(command, "--source-root", folder).out)
+        return
     text = PROGRAM.replace("    raced++;\n", "    raced++; /* foretell: ignore race -- on purpose */\n")
     (folder / "all.c").write_text(text)
     done = world.view(command, "--check", "race", "--source-root", folder) if command != "show" else \
@@ -379,7 +386,7 @@ def of_suppressions(world, command):
 
 
 def of_fail_on(world, command):
-    need(world.view(command, "--fail-on", "race").code == 1)
+    need(world.view(command, "--fail-on", "failure" if command == "explore" else "race").code == 1)
     done = world.view(command, "--fail-on", "deadlock")
     need(done.code == 0, done)
 
@@ -416,6 +423,10 @@ def of_full(world, command):
 def of_quiet(world, command):
     if command == "record":
         need("events" in world.record()[1].err and world.record("--quiet")[1].err == "")
+        return
+    if command == "explore":
+        need("A schedule that hits it" in world.view(command).out)
+        need("A schedule that hits it" not in world.view(command, "-q").out)
         return
     done = world.view(command, "--quiet")
     need("Data race" not in done.out and done.out.count("\n") <= 3 and "uploading" not in done.err, done)
@@ -812,6 +823,67 @@ EFFECTS = [
     ("server", "check submit jobs show cancel witness verify diff review replay top test intervals", of_server),
     ("help", ALL, of_help),
 ]
+
+
+# ---- Effects: of exploring ----------------------------------------------------------------------
+
+
+def explored(*options, words=("./explored", "close")):
+    return run("explore", *options, *words)
+
+
+def of_explore(world, command):
+    need("explored: every schedule" in run("test", "--explore", 5, "./explored", "close").out)
+    need("explored:" not in run("test", "--explore", 0, "./explored", "close").out)
+
+
+def says(pattern, *options, words=("./explored", "close"), code=None):
+    def effect(world, command):
+        done, without = explored(*options, words=words), explored(words=words)
+        need(re.search(pattern, done.out) and not re.search(pattern, without.out), done, without)
+        need(code is None or done.code == code, done)
+    return effect
+
+
+def of_explore_output(world, command):
+    folder = fresh("found")
+    need(explored("-o", folder).code == 1 and (folder / "explored.1.ftb").exists())
+
+
+def of_explore_server(world, command):
+    world.server.clear()
+    world.view(command, "--server", world.server.url)
+    need(world.server.bodies("POST", "/v1/jobs"))
+
+
+# Options that change how runs are made, and not what this small program does.
+def is_taken(option, value):
+    def effect(world, command):
+        done = explored(option, value)
+        need(done.code == 1 and "explored: every schedule" in done.out, done)
+        need(explored(option, "x").code == 2)
+    return effect
+
+
+EFFECTS += [
+    ("explore", "test", of_explore),
+    ("workers", "explore", is_taken("--workers", 2)),
+    ("preemptions", "explore", says("every schedule without a preemption", "--preemptions", 0)),
+    ("explore-budget", "explore", is_taken("--explore-budget", 30)),
+    ("runs", "explore", says("--runs reached", "--runs", 1)),
+    ("seed", "explore", is_taken("--seed", 7)),
+    ("steps", "explore", says("ended after 3 steps", "--steps", 3)),
+    ("polls", "explore", is_taken("--polls", 2)),
+    ("early-limits", "explore", is_taken("--early-limits", "no")),
+    ("wakeups", "explore", is_taken("--wakeups", "spurious")),
+    ("timeout", "explore", is_taken("--timeout", 9)),
+    ("expect-exit", "explore", says("nothing found", "--expect-exit", 2, words=("./explored", "nothing"))),
+    ("output", "explore", of_explore_output),
+    ("server", "explore", of_explore_server),
+]
+EFFECTS += [(option, "explore", effect) for option, commands, effect in EFFECTS
+            if option in ("format", "report", "color", "source-root", "baseline", "write-baseline", "suppressions",
+                          "fail-on", "witness-dir", "quiet", "json") and "check" in commands]
 
 
 # ---- All of it ---------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ enum { RUNNERS = 3, CELLS = 64, STEPS = 40000, PLACES = 4, DEEP = 6 };
 
 __thread ft_rt_thread *ft_rt_self;
 bool ft_rt_replaying;
+bool ft_rt_following;
 
 void ft_rt_contract_broken(const char *what)
 {

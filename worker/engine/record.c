@@ -525,7 +525,6 @@ static json_t *stats_json(const ft_decision *decision)
     return json;
 }
 
-/* What only synchronisation was asked about is possible, no more. */
 /* A library orders threads without being seen (the recorder's note): accesses that were side by
  * side in the trace may have been ordered in the run. */
 static bool has_unseen_order(const ft_trace *trace)
@@ -535,11 +534,20 @@ static bool has_unseen_order(const ft_trace *trace)
     return false;
 }
 
+/* The run is one that an exploration of the program came to (the recorder's note). */
+static bool is_explored(const ft_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->n_notes; i++)
+        if (!strcmp(trace->notes[i].code, "explored")) return true;
+    return false;
+}
+
+/* What only synchronisation was asked about is possible, no more. */
 static const char *status_word(const ft_record_context *c, ft_check check,
                                const ft_decision *decision)
 {
     bool sure = check != FT_CHECK_RACE || !has_unseen_order(c->trace);
-    if (decision->observed && sure) return "observed";
+    if (decision->observed && sure) return is_explored(c->trace) ? "explored" : "observed";
     return c->model == FT_MODEL_CONTROL ? "possible" : "predicted";
 }
 

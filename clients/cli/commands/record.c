@@ -16,6 +16,7 @@
 #include "maker/annotations/annotations.h"
 #include "maker/log/log.h"
 #include "maker/maker.h"
+#include "raw/follow.h"
 #include "recorded/recorded.h"
 #include "terminal/terminal.h"
 
@@ -67,6 +68,7 @@ static ft_raw_header header_of(const run *r)
         .symbolic = options->symbolic,
         .alone = options->timeout ? (uint32_t)getpid() : 0,
         .feed = r->feed ? ft_feed_bytes(r->feed) : 0,
+        .follow = options->follow ? options->follow->len : 0,
         .unordered_hand_overs = options->unordered_hand_overs,
         .keeps_ordered = r->annotations != NULL, /* the orders they tell begin and end at events */
     };
@@ -140,14 +142,31 @@ static ft_status choose_place(run *r, ft_error *err)
     return ft_output_choose(r->options->to, r->out, "binary", &r->write, err);
 }
 
+/* The order of actions that the run follows. */
+static bool write_follow(const run *r, int fd, uint64_t at)
+{
+    const ft_strbuf *order = r->options->follow;
+    return !order || pwrite(fd, order->text, order->len, (off_t)at) == (ssize_t)order->len;
+}
+
+static void read_followed(const run *r, int fd)
+{
+    ft_raw_header header = header_of(r);
+    if (!r->options->followed) return;
+    if (pread(fd, r->options->followed, sizeof(ft_follow), (off_t)(header.limit + header.feed)) !=
+        (ssize_t)sizeof(ft_follow))
+        *r->options->followed = (ft_follow){.diverged = 1};
+}
+
 static ft_status make_log(const run *r, ft_program_file *log, ft_error *err)
 {
     ft_raw_header header = header_of(r);
     char *name = log_name(r);
     bool made = ft_program_file_make(name, log);
     bool ok = made && write(log->fd, &header, sizeof header) == sizeof header &&
-              ftruncate(log->fd, (off_t)(header.limit + header.feed)) == 0 &&
-              (!r->feed || ft_feed_write(r->feed, log->fd, header.limit));
+              ftruncate(log->fd, (off_t)(header.limit + header.feed + header.follow)) == 0 &&
+              (!r->feed || ft_feed_write(r->feed, log->fd, header.limit)) &&
+              write_follow(r, log->fd, header.limit + header.feed);
     int why = errno;
     free(name);
     if (ok) return FT_OK;
@@ -165,6 +184,7 @@ static ft_status run_program(run *r, ft_program_file *log, ft_error *err)
     size_t n = options->arguments.len;
     bool taken = ft_output_is_standard(r->out) || !ft_options_are_for_people(options);
     ft_program_way way = {.out = taken ? STDERR_FILENO : STDOUT_FILENO,
+                          .silent = options->follow != NULL,
                           .seconds = options->timeout,
                           .late = &r->late,
                           .asks = true};
@@ -358,6 +378,12 @@ static void tell_failure(const run *r, ft_recording *recording)
     if (!kind) return;
     ft_strbuf text = {0};
     ft_failure_tell(&end, &text);
+    if (options->follow) {
+        ft_strbuf_puts(&text, ", in a schedule that foretell explore ran");
+        ft_record_failed(recording, kind, ft_strbuf_text(&text));
+        ft_strbuf_release(&text);
+        return;
+    }
     ft_strbuf_puts(&text, "; to repeat: foretell record");
     if (r->seed) ft_strbuf_printf(&text, " --seed %u", r->seed);
     ft_strbuf_printf(&text, " --turn %u", r->turn);
@@ -378,6 +404,8 @@ static ft_exit record(run *r)
     if (!status) status = check_started(&log, r, &err);
     if (!status) end_line(r);
     if (!status) tell_failure(r, recording);
+    if (!status && r->options->follow) ft_record_explored(recording, r->options->name);
+    if (!status) read_followed(r, log.fd);
     if (status)
         ft_record_drop(recording);
     else

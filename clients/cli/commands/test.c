@@ -111,7 +111,9 @@ static ft_exit record(ft_test *t)
     options.output = path;
     options.to = NULL;
     if (!options.timeout) options.timeout = FT_TEST_TIMEOUT;
+    double start = ft_test_now();
     ft_exit code = ft_run_record(&options);
+    double took = ft_test_now() - start;
     if (code != FT_EXIT_CLEAN) {
         free(path);
         return code;
@@ -121,6 +123,7 @@ static ft_exit record(ft_test *t)
     else
         free(path);
     for (uint32_t i = options.varied ? 2 : 1; i <= options.runs; i++) add_trace(t, numbered(t, i));
+    t->ran = took / (t->traces.len ? (double)t->traces.len : 1);
     return code;
 }
 
@@ -336,17 +339,20 @@ ft_exit ft_run_test(const ft_options *options)
     }
     if (!options->witness_dir) ft_test_clear(t.folder);
     ft_exit code = record(&t);
+    if (code == FT_EXIT_CLEAN) ft_test_explore(&t, t.ran);
     if (code == FT_EXIT_CLEAN && !ft_signals_caught()) code = check(&t);
     bool found = code == FT_EXIT_FINDINGS;
     if (found && !options->no_replay) replay_all(&t);
     bool checked = found || code == FT_EXIT_CLEAN;
     if (checked && !ft_signals_caught() && ft_test_possible(&t)) code = FT_EXIT_FINDINGS;
     found = code == FT_EXIT_FINDINGS;
+    if (checked) ft_test_print_explored(&t);
     if (t.temporary && !found) remove_folder(&t);
     for (size_t i = 0; i < t.traces.len; i++) free(t.traces.data[i]);
     for (size_t i = 0; i < t.places.len; i++) free(t.places.data[i]);
     ft_vec_release(&t.traces);
     ft_vec_release(&t.places);
+    free(t.explored);
     free(t.folder);
     return code;
 }

@@ -22,6 +22,8 @@ typedef struct ft_test {
     FT_VEC(char *) places;   /* of what was looked at (ft_test_is_new) */
     double end;              /* of the time for replays, as of ft_test_now */
     uint32_t reached, tried; /* replays */
+    double ran;              /* seconds, of one recorded run */
+    char *explored;          /* what the exploration came to, one line; NULL: there was none */
     bool skipped;            /* a finding was not replayed: another has its kind and locations */
 } ft_test;
 
@@ -39,6 +41,13 @@ void ft_test_clear(const char *folder);
 double ft_test_now(void);
 /* Where the test's lines for people go. */
 FILE *ft_test_out(const ft_test *test);
+
+/* ---- test_explore.c */
+
+/* Explores further schedules of the program, one run of which took `ran` seconds; traces of those
+ * that fail become traces of the test. */
+void ft_test_explore(ft_test *test, double ran);
+void ft_test_print_explored(const ft_test *test); /* one line, where it explored */
 
 /* ---- test_possible.c */
 

@@ -8,10 +8,11 @@ static const struct {
 } texts[FT_COMMANDS] = {
     [FT_COMMAND_TEST] =
         {"PROGRAM is built with foretell-cc or foretell-c++ in place of the compiler. "
-         "`test` does three things. It records five runs of PROGRAM in different "
+         "`test` does four things. It records five runs of PROGRAM in different "
          "schedules, as `record` does: one if that takes a second, if standard input is a pipe "
          "that it reads, or with --seed, --turn or --inputs-of; --runs chooses. It prints what "
-         "`check` predicts from the traces. It runs "
+         "`check` predicts from the traces. It explores further schedules for ten seconds, as "
+         "`explore` does. It runs "
          "PROGRAM again through the schedule of each finding, at most ten, and prints "
          "whether the bug was reproduced. Races, deadlocks and uses after free that only "
          "the recorded values or waits rule out are tried in the program too (see "
@@ -139,6 +140,22 @@ static const struct {
          "foretell record -o run.ndjson --seed 7 --turn 20 ./test --case 3\n"
          "foretell record -o run.ftb --runs 20 ./test && foretell check run.*.ftb\n"
          "foretell record -o - ./test | foretell check -\n"},
+    [FT_COMMAND_EXPLORE] =
+        {"PROGRAM is built with foretell-cc or foretell-c++ in place of the compiler. `explore` "
+         "runs "
+         "it through every schedule of its synchronisation, up to equivalence: first without "
+         "preemptions, then with one, two and so on, then all; and where the time is up before, "
+         "through random ones. A run fails by an assertion, a signal, an exit code other than "
+         "--expect-exit, a deadlock, a live-lock, a hang or an error of a lock. Of each failure "
+         "the run with the fewest preemptions is recorded again under the same schedule, and "
+         "reported with a witness for `replay`. Plain accesses are no points at which threads "
+         "change: data races are counted, and then `every schedule` is said with that limit. The "
+         "output of PROGRAM is discarded. Exit codes: 0 nothing was found and the exploration "
+         "ended by itself, 1 findings, 2 PROGRAM cannot be explored, 3 nothing was found until the "
+         "time or --runs was over.",
+         "foretell explore -- ./test --case 3\n"
+         "foretell explore --preemptions 2 --explore-budget 600 ./test\n"
+         "foretell explore --json --runs 10000 ./test\n"},
     [FT_COMMAND_REPLAY] =
         {"PROGRAM is the same build that was recorded, with the same arguments and "
          "input. Its threads follow the schedule of the witness, each step is compared "

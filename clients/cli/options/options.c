@@ -11,19 +11,21 @@
 #define BIT(command)    (1u << FT_COMMAND_##command)
 #define JOB_COMMANDS    (BIT(CHECK) | BIT(SUBMIT) | BIT(TEST))
 #define VIEW_COMMANDS   (BIT(CHECK) | BIT(SHOW) | BIT(TEST))
+#define REPORT_COMMANDS (VIEW_COMMANDS | BIT(EXPLORE))
 #define RECORD_COMMANDS (BIT(RECORD) | BIT(TEST))
 #define NET_COMMANDS                                                                               \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(CANCEL) | BIT(WITNESS) | BIT(VERIFY) | \
-     BIT(DIFF) | BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST) | BIT(INTERVALS))
+     BIT(DIFF) | BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST) | BIT(INTERVALS) | BIT(EXPLORE))
 #define JSON_COMMANDS                                                                              \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(VERIFY) | BIT(STATS) | BIT(DIFF) |     \
-     BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST) | BIT(INTERVALS))
+     BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST) | BIT(INTERVALS) | BIT(EXPLORE))
 
 typedef enum value_kind {
     VALUE_NONE,
     VALUE_TEXT,
     VALUE_TEXTS,
     VALUE_NUMBER,
+    VALUE_COUNT, /* may be 0; the member is the number + 1 */
     VALUE_CHECKS,
     VALUE_FAIL_ON
 } value_kind;
@@ -88,6 +90,9 @@ static const option_row rows[] = {
      "if interrupted, leave the job running on the server instead of cancelling it"},
     {"workers", 0, VALUE_NUMBER, "N", NULL, MEMBER(workers), BIT(CHECK) | BIT(TEST),
      "number of worker processes of the private server (default: one per core)"},
+    {"workers", 0, VALUE_NUMBER, "N", NULL, MEMBER(workers), BIT(EXPLORE),
+     "runs at once (default: one per core); the findings do not depend on it where the search ends "
+     "by itself or by --runs"},
     {"project", 0, VALUE_TEXT, "NAME", NULL, MEMBER(project), JOB_COMMANDS | BIT(REVIEW),
      "the project that the findings belong to; the server keeps reviews and the first and last "
      "date of a finding by project (default: \"default\")"},
@@ -98,28 +103,28 @@ static const option_row rows[] = {
      "seconds between refreshes (default: 2)"},
     {"once", 0, VALUE_NONE, NULL, NULL, MEMBER(once), BIT(TOP), "print the state once and exit"},
     /* the report */
-    {"format", 'f', VALUE_TEXT, "F", FT_FORMAT_CHOICES, MEMBER(format), VIEW_COMMANDS,
+    {"format", 'f', VALUE_TEXT, "F", FT_FORMAT_CHOICES, MEMBER(format), REPORT_COMMANDS,
      "the format of the findings: text (default), json, sarif, junit, gitlab, github, html or "
      "markdown"},
-    {"report", 0, VALUE_TEXTS, "F=FILE", NULL, MEMBER(reports), VIEW_COMMANDS,
+    {"report", 0, VALUE_TEXTS, "F=FILE", NULL, MEMBER(reports), REPORT_COMMANDS,
      "also write the findings to FILE in format F; may be repeated"},
-    {"color", 0, VALUE_TEXT, "WHEN", "auto|always|never", MEMBER(color), VIEW_COMMANDS | BIT(TOP),
+    {"color", 0, VALUE_TEXT, "WHEN", "auto|always|never", MEMBER(color), REPORT_COMMANDS | BIT(TOP),
      "when to use colours: auto (default: on a terminal, unless NO_COLOR is set), always or "
      "never"},
-    {"source-root", 0, VALUE_TEXT, "DIR", NULL, MEMBER(source_root), VIEW_COMMANDS,
+    {"source-root", 0, VALUE_TEXT, "DIR", NULL, MEMBER(source_root), REPORT_COMMANDS,
      "read source lines from the files under DIR instead of the recording, and obey comments "
      "\"foretell: ignore CHECK -- REASON\" in them"},
-    {"baseline", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(baselines), VIEW_COMMANDS,
+    {"baseline", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(baselines), REPORT_COMMANDS,
      "known findings, which do not count for the exit code: a JSON report or a list of "
      "fingerprints; may be repeated"},
-    {"write-baseline", 0, VALUE_TEXT, "FILE", NULL, MEMBER(write_baseline), VIEW_COMMANDS,
+    {"write-baseline", 0, VALUE_TEXT, "FILE", NULL, MEMBER(write_baseline), REPORT_COMMANDS,
      "write the findings to FILE, as a baseline for later runs"},
     {"new-since", 0, VALUE_TEXT, "JOB", NULL, MEMBER(new_since), VIEW_COMMANDS,
      "findings of this earlier job are known, as with --baseline"},
-    {"suppressions", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(suppressions), VIEW_COMMANDS,
+    {"suppressions", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(suppressions), REPORT_COMMANDS,
      "ignore the findings that FILE lists with a reason and an expiry date (docs/findings.md); "
      "may be repeated"},
-    {"fail-on", 0, VALUE_FAIL_ON, "LIST", NULL, MEMBER(fail_on), VIEW_COMMANDS,
+    {"fail-on", 0, VALUE_FAIL_ON, "LIST", NULL, MEMBER(fail_on), REPORT_COMMANDS,
      "the checks whose findings give exit code 1, separated by commas, or all (default), or none"},
     {"fail-on-new", 0, VALUE_NONE, NULL, NULL, MEMBER(fail_on_new), VIEW_COMMANDS,
      "findings that the server has seen in an earlier job of the project do not count for the "
@@ -128,7 +133,7 @@ static const option_row rows[] = {
      "record this decision about the finding: open, confirmed, false (not a bug) or fixed"},
     {"reason", 0, VALUE_TEXT, "TEXT", NULL, MEMBER(reason), BIT(REVIEW),
      "the reason for the decision, shown beside it"},
-    {"witness-dir", 0, VALUE_TEXT, "DIR", NULL, MEMBER(witness_dir), VIEW_COMMANDS,
+    {"witness-dir", 0, VALUE_TEXT, "DIR", NULL, MEMBER(witness_dir), REPORT_COMMANDS,
      "write the witness file of each listed finding into this folder"},
     {"show-safe", 0, VALUE_NONE, NULL, NULL, MEMBER(show_safe), VIEW_COMMANDS,
      "also list the candidates that were proved safe, with the reasons"},
@@ -138,7 +143,7 @@ static const option_row rows[] = {
      "print which pass decided each candidate, its cost, and how many candidates each pass left"},
     {"full", 0, VALUE_NONE, NULL, NULL, MEMBER(full), VIEW_COMMANDS,
      "print every step of a schedule; do not fold runs of steps of one thread"},
-    {"quiet", 'q', VALUE_NONE, NULL, NULL, MEMBER(quiet), VIEW_COMMANDS | RECORD_COMMANDS,
+    {"quiet", 'q', VALUE_NONE, NULL, NULL, MEMBER(quiet), REPORT_COMMANDS | RECORD_COMMANDS,
      "print only the summary line, and no progress"},
     {"wait", 0, VALUE_NONE, NULL, NULL, MEMBER(wait), BIT(SHOW), "wait until the job has ended"},
     {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output),
@@ -146,13 +151,39 @@ static const option_row rows[] = {
      "the file to write (default: standard output)"},
     {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(RECORD),
      "the trace file to write"},
-    {"output", 'o', VALUE_TEXT, "DIR", NULL, MEMBER(output), BIT(TEST),
+    {"output", 'o', VALUE_TEXT, "DIR", NULL, MEMBER(output), BIT(TEST) | BIT(EXPLORE),
      "the folder for traces and witnesses (default: a new folder in TMPDIR, which is kept if "
      "there is a finding)"},
     {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to),
      BIT(CONVERT) | BIT(MERGE) | BIT(RECORD),
      "the format to write: ndjson or binary (default: by the file's name: .ndjson, .jsonl and "
      ".json are ndjson, .ftb and .bin are binary)"},
+    /* exploring */
+    {"explore", 0, VALUE_COUNT, "SECONDS", NULL, MEMBER(explore_seconds), BIT(TEST),
+     "explore further schedules of PROGRAM for at most this time, 0: do not (default: 10)"},
+    {"preemptions", 0, VALUE_COUNT, "N", NULL, MEMBER(preemptions), BIT(EXPLORE),
+     "stop when every schedule with at most N preemptions was run (default: all schedules)"},
+    {"explore-budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(explore_budget), BIT(EXPLORE),
+     "time limit of the exploration (default: 60)"},
+    {"runs", 0, VALUE_NUMBER, "R", NULL, MEMBER(runs), BIT(EXPLORE),
+     "make at most R runs (default: no bound)"},
+    {"seed", 0, VALUE_NUMBER, "N", NULL, MEMBER(seed), BIT(EXPLORE),
+     "choose the random schedules by N, where there are too many to run all of them"},
+    {"steps", 0, VALUE_NUMBER, "N", NULL, MEMBER(steps), BIT(EXPLORE),
+     "end a run after N actions, as bounded (default: 10000)"},
+    {"polls", 0, VALUE_NUMBER, "N", NULL, MEMBER(polls), BIT(EXPLORE),
+     "a loop that polls and counts its tries makes N rounds in vain before it waits for others "
+     "(default: 3)"},
+    {"early-limits", 0, VALUE_TEXT, "WHEN", "yes|no", MEMBER(early_limits), BIT(EXPLORE),
+     "yes: time limits of at most five seconds may pass while other threads could go on (default); "
+     "no: only where no thread can"},
+    {"wakeups", 0, VALUE_TEXT, "W", "signals|spurious", MEMBER(wakeups), BIT(EXPLORE),
+     "who may wake a waiter of a condition variable: signals (default), or spurious: also nobody, "
+     "as POSIX allows"},
+    {"timeout", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(timeout), BIT(EXPLORE),
+     "end a run that does no action for this time, as a hang (default: 5)"},
+    {"expect-exit", 0, VALUE_NUMBER, "CODE", NULL, MEMBER(expect_exit), BIT(EXPLORE),
+     "the exit code of a run that does not fail; any other one is a finding (default: 0)"},
     /* the run */
     {"seed", 0, VALUE_NUMBER, "N", NULL, MEMBER(seed), RECORD_COMMANDS,
      "choose the next thread and the length of its turn at random, in the same way for the same "
@@ -214,6 +245,7 @@ static bool is_sound(const option_row *row)
     bool flag = row->kind == VALUE_NONE;
     size_t size = flag                        ? sizeof(bool)
                   : row->kind == VALUE_NUMBER ? sizeof(uint32_t)
+                  : row->kind == VALUE_COUNT  ? sizeof(uint32_t)
                                               : sizeof(char *);
     if (row->kind == VALUE_CHECKS || row->kind == VALUE_FAIL_ON) size = sizeof(bool);
     if (flag != !row->value || (row->choices && row->kind != VALUE_TEXT)) return false;
@@ -305,6 +337,19 @@ static ft_status take_number(uint32_t *number, const option_row *row, const char
     return FT_OK;
 }
 
+static ft_status take_count(uint32_t *count, const option_row *row, const char *text, ft_error *err)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    bool digits = *text >= '0' && *text <= '9' && *end == '\0';
+    if (!digits || errno || value > 1000000)
+        return ft_error_set(err, FT_USAGE, "--%s takes a whole number from 0 to 1000000, not '%s'",
+                            row->name, text);
+    *count = (uint32_t)value + 1;
+    return FT_OK;
+}
+
 static ft_status take_text(const char **member, const option_row *row, const char *text,
                            ft_error *err)
 {
@@ -330,6 +375,8 @@ static ft_status apply(ft_options *options, const option_row *row, const char *v
         return FT_OK;
     case VALUE_NUMBER:
         return take_number(member, row, value, err);
+    case VALUE_COUNT:
+        return take_count(member, row, value, err);
     case VALUE_CHECKS:
         return take_checks(options, value, err);
     case VALUE_FAIL_ON:

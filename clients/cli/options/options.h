@@ -56,6 +56,8 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
     X(STATS, "stats", "FILE", 1, 1, "count what is in a trace: events, threads, locks, locations") \
     X(INTERVALS, "intervals", "FILE", 1, 1,                                                        \
       "print the ranges of values of a trace's events, and its transaction graph")                 \
+    X(EXPLORE, "explore", "[--] PROGRAM ARGS", 1, 0,                                               \
+      "run a program through every schedule of its synchronisation")                               \
     X(RECORD, "record", "[--] PROGRAM ARGS", 1, 0, "run a program and record a trace of it")       \
     X(REPLAY, "replay", "WITNESS [TRACE] -- PROGRAM ARGS", 2, 0,                                   \
       "run a recorded program through a witness, up to its bug")                                   \
@@ -113,10 +115,19 @@ typedef struct ft_options {
     uint32_t timeout;     /* seconds for a run of the program, 0: no limit; of `test`: 0: its own */
     uint32_t expect_exit; /* the exit code of a run that is as it should be */
     const char *annotations, *inputs_of;
+    /* Not options: `explore` has a run recorded under an order of actions (raw/follow.h); *followed
+     * is how far the run did. */
+    const ft_strbuf *follow;
+    struct ft_follow *followed;
     bool symbolic, exit_code;
     bool report_follows; /* set by `test`: a report follows the program's own output */
     bool varied; /* set by `test`: after a short first run more follow, each in another schedule */
     bool one_test; /* set by `test`: the traces are runs of one test, and clean ones share a line */
+    /* explore; counts are the number + 1, 0: not given */
+    uint32_t preemptions, explore_seconds;
+    uint32_t explore_budget; /* seconds */
+    uint32_t polls, steps;
+    const char *early_limits;
     /* replay */
     uint32_t deadline; /* seconds */
     bool stop, live_inputs, unordered_hand_overs;

@@ -113,7 +113,7 @@ struct ft_recording {
     ft_error err;
     bool follows;                /* a thread does the first pass */
     ft_running_program *program; /* NULL: the log is read at the end */
-    char *failure_kind, *failure_text;
+    char *failure_kind, *failure_text, *explored_text;
     pthread_t thread;
 };
 
@@ -168,6 +168,7 @@ void ft_record_drop(ft_recording *r)
     ft_running_program_free(r->program);
     free(r->failure_kind);
     free(r->failure_text);
+    free(r->explored_text);
     free(r->path);
     free(r);
 }
@@ -177,6 +178,12 @@ void ft_record_failed(ft_recording *r, const char *kind, const char *text)
     FT_REQUIRE(kind && text && !r->failure_kind);
     r->failure_kind = ft_strdup(kind);
     r->failure_text = ft_strdup(text);
+}
+
+void ft_record_explored(ft_recording *r, const char *text)
+{
+    FT_REQUIRE(text && !r->explored_text);
+    r->explored_text = ft_strdup(text);
 }
 
 static ft_status read_all(ft_recording *r, ft_error *err)
@@ -197,6 +204,7 @@ static ft_status end_recording(ft_recording *r, const target *to, ft_trace **tra
     r->maker.names.annotations = r->annotations;
     r->maker.failure_kind = r->failure_kind;
     r->maker.failure_text = r->failure_text;
+    r->maker.explored_text = r->explored_text;
     if (status == FT_OK && to) status = write_trace(&r->maker, to, err);
     if (status == FT_OK && trace) status = finish_maker(&r->maker, trace, err);
     *summary = r->summary;

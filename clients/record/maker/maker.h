@@ -49,6 +49,9 @@ ft_status ft_record_write(ft_recording *recording, const char *const *command, s
 /* Before one of them: the run failed. kind: as of the check `failure` ("signal"); text: for people,
  * how it ended and what repeats it. Both are copied. */
 void ft_record_failed(ft_recording *recording, const char *kind, const char *text);
+/* Likewise: the run followed a schedule that was explored. What was observed in it has the status
+ * `explored`. */
+void ft_record_explored(ft_recording *recording, const char *text);
 void ft_record_drop(ft_recording *recording); /* instead of these; accepts NULL */
 
 #endif

@@ -180,3 +180,21 @@ uint64_t ft_native_step_pc(const ft_native *n, size_t i)
 {
     return i < n->pcs.len ? n->pcs.data[i] : 0;
 }
+
+size_t ft_native_threads(const ft_native *n, const ft_exploring_thread **all)
+{
+    *all = n->threads.data;
+    return n->threads.len;
+}
+
+/* The dynamic linker lists the program first. */
+bool ft_native_is_program(const ft_native *n, const ft_native_place *place)
+{
+    return n->shared->n_modules && place->module == n->shared->modules[0].path;
+}
+
+uint64_t ft_native_pending_pc(const ft_native *n, uint32_t thread)
+{
+    FT_REQUIRE(thread < FT_X_THREADS);
+    return n->pending_pcs[thread];
+}

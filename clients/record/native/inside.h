@@ -48,6 +48,7 @@ struct ft_native {
         uint64_t met, random;
         ft_x_run runs[FT_NATIVE_SAMPLE];
     } sample; /* of the runs so far */
+    uint64_t pending_pcs[FT_X_THREADS];
 };
 
 /* ---- native.c: waits until the slot's run is over */

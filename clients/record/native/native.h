@@ -107,6 +107,14 @@ const char *ft_native_refused(const ft_native *native, ft_native_place *place);
 /* What differed in the run that did not follow its prefix; NULL: none strayed. */
 const char *ft_native_strayed(const ft_native *native);
 
+/* Where the thread stood at that run's end: the return address of the call; 0: it had ended. */
+uint64_t ft_native_pending_pc(const ft_native *native, uint32_t thread);
+
+/* The threads that were met, by number, each behind its parent; returns how many. */
+size_t ft_native_threads(const ft_native *native, const ft_exploring_thread **all);
+/* Is the place in the program itself, not in a library? */
+bool ft_native_is_program(const ft_native *native, const ft_native_place *place);
+
 /* The return address of step i of the run that ft_x_executor.finish gave last; 0: none. */
 uint64_t ft_native_step_pc(const ft_native *native, size_t i);
 

@@ -151,6 +151,8 @@ static void note_lingering(ft_native *n, const ft_x_operation *o, uint64_t pc)
 static void take_pending(const names *by, uint32_t t, ft_x_run *run)
 {
     run->pending[by->threads[t]] = translated_any(by, &by->s->pending[t]);
+    by->n->pending_pcs[by->threads[t]] =
+        by->s->pending[t].kind == FT_X_NONE ? 0 : by->s->pending_pc[t];
     note_lingering(by->n, &by->s->pending[t], by->s->pending_pc[t]);
 }
 
@@ -212,6 +214,7 @@ void ft_native_run(ft_native *n, uint32_t slot, ft_x_run *run)
         ft_exploring_steps(ft_exploring_slot_at(n->shared, slot), n->options.run.max_steps);
     names by = {.n = n, .s = s};
     n->pcs.len = 0;
+    memset(n->pending_pcs, 0, sizeof n->pending_pcs);
     bool served = number_threads(&by);
     take_objects(&by, run);
     for (uint32_t i = 0; i < s->n_steps && served; i++) take_step(&by, &steps[i], run);

@@ -114,6 +114,8 @@ typedef struct ft_raw_header {
        which the process that forked it did not hold; each once */
     uint32_t n_wants;
     ft_raw_want wants[FT_RAW_WANTS];
+    uint64_t follow; /* by `foretell explore`: bytes behind the feed: the order of actions that the
+                        program follows (raw/follow.h); 0: none */
 } ft_raw_header;
 
 /*  symbol      operands  meaning */

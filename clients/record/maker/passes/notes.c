@@ -159,6 +159,12 @@ static void note_failure(ft_maker *m)
     ft_strbuf_release(&code);
 }
 
+static void note_explored(ft_maker *m)
+{
+    if (m->explored_text)
+        ft_builder_note(m->builder, FT_RECORD_EXPLORED, FT_NO_EVENT, "%s", m->explored_text);
+}
+
 /* An order that may be too strict: it can hide a finding, and makes none. */
 static void note_unknown(ft_maker *m)
 {
@@ -228,6 +234,7 @@ static void add_notes(ft_maker *m)
     note_limits(m);
     note_unrun(m);
     note_unknown(m);
+    note_explored(m);
     note_failure(m);
     note_forked(m);
     note_refused(m);

@@ -68,6 +68,7 @@ typedef struct ft_maker {
     ft_ordered_cells ordered;
     FT_VEC(ft_maker_doing) doing;
     FT_VEC(ft_maker_limit) limits;           /* by site; the first FT_MAKER_LIMITS of them */
+    const char *explored_text;               /* which schedule it followed (maker.h); NULL: none */
     const char *failure_kind, *failure_text; /* how the run failed (maker.h); NULL: it did not */
     uint64_t now;                            /* number of the record at hand */
     uint32_t step; /* which step of its thread the record is (second_pass.c, step_of) */

@@ -20,6 +20,7 @@ typedef struct ft_record_hot {
 #define FT_RECORD_NO_CALLS "no-calls"       /* none of the program was compiled for the recorder */
 #define FT_RECORD_FORKED   "forked-threads" /* forked processes had threads */
 #define FT_RECORD_UNKNOWN  "unknown-object" /* an order is stricter than the program's may be */
+#define FT_RECORD_EXPLORED "explored"       /* the run followed a schedule that was explored */
 #define FT_RECORD_REFUSED  "refused-cancel" /* threads were not cancelled */
 #define FT_RECORD_UNRUN    "never-ran"      /* the program ended before threads had begun */
 

@@ -248,13 +248,13 @@ void ft_rt_log_bytes(ft_raw_operation operation, uint64_t operand, const void *b
 /* A file with a ring is mapped up to the ring's end, and the ring once more after it. */
 static size_t mapped_size(const ft_raw_header *header)
 {
-    bool whole = !header->ring || header->feed;
-    return whole ? header->limit + header->feed : FT_RAW_PAGE + 2 * header->ring;
+    bool whole = !header->ring || header->feed || header->follow;
+    return whole ? header->limit + header->feed + header->follow : FT_RAW_PAGE + 2 * header->ring;
 }
 
 static bool map_file(const ft_raw_header *header, int fd)
 {
-    void *at = ft_rt_away(header->limit + header->feed);
+    void *at = ft_rt_away(header->limit + header->feed + header->follow);
     int flags = MAP_SHARED | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
     void *all = mmap(at, mapped_size(header), access, flags, fd, 0);
     if (all == MAP_FAILED) return false;

@@ -206,6 +206,7 @@ static int create(ft_rt_thread *self, pthread_t *handle, const pthread_attr_t *a
     if (starts && !result) FT_RT_LOG(FUNCTION, starts, child->id);
     child->state = result ? FT_RT_DONE : FT_RT_READY;
     if (!result) ft_rt_may_end_turn(self);
+    if (!result && ft_rt_following) ft_rt_follow_created(self, child);
     return result;
 }
 
@@ -405,7 +406,7 @@ void ft_rt_in_child(void)
     ft_rt_forked = true;
     ft_rt_self = NULL;
     ft_rt_logging = false;
-    ft_rt_replaying = false;
+    ft_rt_replaying = ft_rt_following = false;
     ft_rt_feeding = false;
     ft_rt_processor_in_child();
 }
@@ -443,6 +444,7 @@ static bool begin(void)
         return true;
     }
     if (ft_rt_header->feed) ft_rt_replay_start(log + ft_rt_header->limit);
+    if (ft_rt_header->follow) ft_rt_follow_start(log + ft_rt_header->limit + ft_rt_header->feed);
     return record();
 }
 
@@ -492,6 +494,7 @@ __attribute__((destructor(101))) static void finish(void)
 {
     if (ft_rt_exploring) ft_rt_x_finish();
     ft_rt_thread *self = ft_rt_enter();
+    if (self && ft_rt_following) ft_rt_follow_exit(self);
     if (self) ft_rt_log_wants(), ft_rt_log_deadlocks(), ft_rt_log_open_line();
     ft_rt_log_end(FT_RAW_END_EXIT); /* without a thread: main's ended, and then all others */
     ft_rt_replay_exit();
@@ -502,6 +505,7 @@ void _exit(int code)
 {
     ft_rt_x_exit(code);
     ft_rt_thread *self = ft_rt_enter();
+    if (self && ft_rt_following) ft_rt_follow_exit(self);
     if (self)
         ft_rt_log_wants(), ft_rt_log_deadlocks(), ft_rt_log_end(FT_RAW_END_EXIT),
             ft_rt_replay_exit();

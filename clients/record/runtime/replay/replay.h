@@ -4,7 +4,7 @@
  * schedule, waits until it is that thread's turn, and does the step. Feeding gives each thread the
  * inputs that it got in the recording, in a replay as in a new recording under another order.
  *
- * Imports: libc, log, raw, scheduling, state, common/trace. */
+ * Imports: libc, log, raw, scheduling, state, common/explore, common/trace. */
 #ifndef FT_RECORD_REPLAY_H
 #define FT_RECORD_REPLAY_H
 
@@ -29,7 +29,7 @@ void ft_rt_give_up(uint32_t outcome) __attribute__((noreturn)); /* ends replay a
 /* The hook that begins now, for the schedule to compare before it is done. */
 static inline void ft_rt_about(uint32_t kind, const void *pc)
 {
-    if (!ft_rt_replaying || !ft_rt_self || ft_rt_self->inside) return;
+    if ((!ft_rt_replaying && !ft_rt_following) || !ft_rt_self || ft_rt_self->inside) return;
     ft_rt_self->kind = kind;
     ft_rt_self->pc = pc;
     ft_rt_self->size = 0;
@@ -38,11 +38,18 @@ static inline void ft_rt_about(uint32_t kind, const void *pc)
 static inline void ft_rt_about_access(uint32_t kind, const void *pc, const volatile void *memory,
                                       uint64_t size)
 {
-    if (!ft_rt_replaying || !ft_rt_self || ft_rt_self->inside) return;
+    if ((!ft_rt_replaying && !ft_rt_following) || !ft_rt_self || ft_rt_self->inside) return;
     ft_rt_about(kind, pc);
     ft_rt_self->address = (uintptr_t)memory;
     ft_rt_self->size = size;
 }
+
+/* ---- follow.c: a recording under an order of actions (raw/follow.h) */
+void ft_rt_follow_start(void *order);
+/* The thread is back from its end, or comes to it: the process ends when it is its turn. */
+void ft_rt_follow_exit(ft_rt_thread *self);
+/* The thread created another one, which comes to its first action before its creator goes on. */
+void ft_rt_follow_created(ft_rt_thread *self, ft_rt_thread *child);
 
 /* ---- feed.c */
 enum { FT_RT_STOPPED = 89 }; /* exit status of a program that the runtime ends */

@@ -143,6 +143,10 @@ static ft_rt_thread *pick(uint32_t from)
         ft_rt_thread *next = ft_rt_replay_next();
         if (ft_rt_replaying) return next; /* else the schedule has just ended */
     }
+    if (ft_rt_following) {
+        ft_rt_thread *next = ft_rt_follow_next();
+        if (next || ft_rt_following) return next;
+    }
     uint32_t n = ft_rt_baton.n_threads, start = from + 1;
     if (ft_rt_baton.random) start = (uint32_t)(next_random() % n);
     const ft_rt_thread *last = last_one();
@@ -334,6 +338,7 @@ ft_rt_thread *ft_rt_enter_holding(void)
         self->pc = NULL;
         self->size = 0;
     }
+    if (ft_rt_following) ft_rt_follow_hook(self);
     return self;
 }
 
@@ -374,6 +379,16 @@ void ft_rt_turn(ft_rt_thread *self, bool hook)
     }
 }
 
+void ft_rt_give_way(ft_rt_thread *self)
+{
+    FT_REQUIRE(self == ft_rt_self && self->inside);
+    ft_rt_baton_lock();
+    self->state = FT_RT_READY;
+    ft_rt_baton_pass_on(self->id);
+    ft_rt_baton_unlock();
+    wait_for_baton(self);
+}
+
 void ft_rt_go_on(ft_rt_thread *self)
 {
     ft_rt_flush(self);
@@ -403,7 +418,7 @@ void ft_rt_leave(ft_rt_thread *self)
 
 void ft_rt_yield(ft_rt_thread *self)
 {
-    if (ft_rt_replaying) return;
+    if (ft_rt_replaying || ft_rt_following) return;
     FT_REQUIRE(self == ft_rt_self && self->inside);
     ft_rt_baton_lock();
     assert(ft_rt_baton.runner == self && self->state == FT_RT_RUNNING);
@@ -463,6 +478,7 @@ bool ft_rt_block(ft_rt_thread *self, const void *what, const struct timespec *de
     ft_rt_baton_pass_on(self->id);
     ft_rt_baton_unlock();
     wait_for_baton(self);
+    if (ft_rt_following) ft_rt_follow_resumed(self);
     self->broke_off = false;
     if (self->interrupted) handle(self);
     assert(self->state == FT_RT_RUNNING && self->inside);
@@ -518,8 +534,9 @@ void ft_rt_wake_all(const void *what)
 
 void ft_rt_behind_starved(ft_rt_thread *self, const void *what)
 {
-    while (!ft_rt_replaying && ft_rt_baton.missed == what && ft_rt_baton.starved &&
-           ft_rt_baton.starved != self && ft_rt_baton.starved->state == FT_RT_READY)
+    while (!ft_rt_replaying && !ft_rt_following && ft_rt_baton.missed == what &&
+           ft_rt_baton.starved && ft_rt_baton.starved != self &&
+           ft_rt_baton.starved->state == FT_RT_READY)
         ft_rt_yield(self);
 }
 
@@ -536,7 +553,9 @@ static ft_rt_thread *longest_waiter(const void *what)
 void ft_rt_wake_first(const void *what)
 {
     ft_rt_baton_lock();
-    ft_rt_thread *first = ft_rt_replaying ? ft_rt_replay_waiter(what) : NULL;
+    ft_rt_thread *first = ft_rt_replaying   ? ft_rt_replay_waiter(what)
+                          : ft_rt_following ? ft_rt_follow_waiter(what)
+                                            : NULL;
     if (!first) first = longest_waiter(what);
     if (first) rouse(first);
     ft_rt_baton_unlock();
@@ -607,6 +626,7 @@ ft_rt_thread *ft_rt_thread_new(void)
             t->number = ++ft_rt_self->children;
         }
         if (ft_rt_header->replay || ft_rt_header->feed) ft_rt_replay_born(t, ft_rt_self);
+        if (ft_rt_header->follow) ft_rt_follow_born(t, ft_rt_self);
     }
     ft_rt_baton_unlock();
     return t;

@@ -25,6 +25,16 @@ ft_rt_thread *ft_rt_replay_waiter(const void *what);
 void ft_rt_replay_watch(void);    /* called now and then: ends a replay without progress */
 void ft_rt_replay_deadlock(void); /* all threads wait for each other */
 
+/* ---- replay/follow.c: while ft_rt_following (state/state.h) */
+/* The thread is at a hook whose place its field `pc` has: waits for its turn if it is an action. */
+void ft_rt_follow_hook(ft_rt_thread *self);
+void ft_rt_follow_resumed(ft_rt_thread *self); /* it has the baton again, inside a call */
+/* The thread whose turn it is, if it can go on. NULL: none can at the moment, or the program does
+ * something else and the order has ended. */
+ft_rt_thread *ft_rt_follow_next(void);
+ft_rt_thread *ft_rt_follow_waiter(const void *what); /* that a signal wakes; NULL: any */
+void ft_rt_follow_born(ft_rt_thread *child, const ft_rt_thread *parent);
+
 /* ---- replay/feed.c */
 bool ft_rt_feed_records(void); /* is this a recording that is fed? */
 /* Does the thread wait for input that arrives only if another thread goes on? */

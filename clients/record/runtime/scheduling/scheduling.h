@@ -42,6 +42,8 @@ void ft_rt_take_back(ft_rt_thread *self);
 /* Before a call that may sleep: the thread is outside, and its next hook brings it back. */
 void ft_rt_outside(ft_rt_thread *self);
 void ft_rt_yield(ft_rt_thread *self); /* ends the turn */
+/* To the thread that ft_rt_follow_next says; returns with the baton. */
+void ft_rt_give_way(ft_rt_thread *self);
 /* After a step that made another thread ready: with a seed, the turn may end at the next hook. */
 void ft_rt_may_end_turn(ft_rt_thread *self);
 /* Replaying: waits until the schedule lets the thread go on; `hook` as in ft_rt_replay_may. */

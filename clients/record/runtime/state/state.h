@@ -22,6 +22,7 @@
 
 extern ft_raw_header *ft_rt_header; /* of the mapped log; NULL: nothing is recorded (log/) */
 extern bool ft_rt_logging;          /* false: the recording has ended, the baton goes on (log/) */
+extern bool ft_rt_following;        /* an order of actions does, in a recording (replay/) */
 extern bool ft_rt_replaying;        /* a schedule decides which thread goes on (replay/) */
 extern bool ft_rt_feeding;          /* threads get the inputs of another run (replay/) */
 /* The program has started other processes, or armed a timer, so signals may come from outside

@@ -152,7 +152,7 @@ export interface VerdictRecord {
   kind: string;
   name?: string;
   verdict: Verdict;
-  status?: 'predicted' | 'observed' | 'possible';
+  status?: 'predicted' | 'observed' | 'explored' | 'possible';
   /** The observed run had it, and no transaction is annotated. */
   apart?: true;
   count: number;

@@ -1,0 +1,115 @@
+/* Explore a program, and report what failed. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/contract.h"
+#include "commands.h"
+#include "explored.h"
+#include "exploring/exploring.h"
+#include "terminal/terminal.h"
+
+enum { DEFAULT_BUDGET = 60 };
+
+/* Everything about one exploration. */
+typedef struct explore {
+    const ft_options *options;
+    ft_exploration found;
+    char *folder;   /* of traces and witnesses; NULL before there is one */
+    bool temporary; /* ours */
+    ft_texts traces;
+} explore;
+
+static FILE *out_of(const explore *x)
+{
+    return ft_options_are_for_people(x->options) ? stdout : stderr;
+}
+
+static ft_status make_folder(explore *x, ft_error *err)
+{
+    const char *given = x->options->output, *above = getenv("TMPDIR");
+    ft_strbuf name = {0};
+    if (given)
+        ft_strbuf_puts(&name, given);
+    else
+        ft_strbuf_printf(&name, "%s/foretell-explore-XXXXXX", above && *above ? above : "/tmp");
+    x->folder = ft_strbuf_take(&name);
+    bool made = given ? !mkdir(x->folder, 0777) || errno == EEXIST : mkdtemp(x->folder) != NULL;
+    x->temporary = made && !given;
+    if (made) return FT_OK;
+    return ft_error_set(err, FT_USAGE, "the folder %s cannot be created: %s", x->folder,
+                        strerror(errno));
+}
+
+static ft_exit check(const explore *x)
+{
+    ft_options options = *x->options;
+    options.command = FT_COMMAND_CHECK;
+    options.output = NULL;
+    options.arguments = (ft_texts){0};
+    options.one_test = true;
+    options.workers = 0;
+    options.wakeups = NULL;
+    if (!options.witness_dir) options.witness_dir = x->folder;
+    if (!options.name) options.name = x->options->arguments.data[0];
+    for (size_t i = 0; i < x->traces.len; i++) ft_vec_push(&options.arguments, x->traces.data[i]);
+    ft_exit code = ft_run_check(&options);
+    ft_vec_release(&options.arguments);
+    return code;
+}
+
+static void print_choices(const explore *x)
+{
+    for (size_t i = 0; i < x->found.failing.len && !x->options->quiet; i++) {
+        const ft_failing *f = &x->found.failing.data[i];
+        ft_strbuf text = {0};
+        ft_failing_print(f, &text);
+        if (f->choice.len)
+            fprintf(out_of(x), "foretell: %s (%u preemption%s): %s\n", ft_strbuf_text(&text),
+                    f->preemptions, f->preemptions == 1 ? "" : "s", ft_strbuf_text(&f->choice));
+        ft_strbuf_release(&text);
+    }
+}
+
+static void print_end(const explore *x)
+{
+    ft_strbuf line = {0};
+    ft_exploration_print(&x->found, &line);
+    fprintf(out_of(x), "foretell: %s\n", ft_strbuf_text(&line));
+    ft_strbuf_release(&line);
+}
+
+static ft_exit report(explore *x)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_exit code = FT_EXIT_CLEAN;
+    if (x->found.failing.len) {
+        if (make_folder(x, &err)) return ft_fail(NULL, &err);
+        size_t lost = ft_explored_record(x->options, &x->found, x->folder, &x->traces);
+        if (x->traces.len) code = check(x);
+        if (lost && code == FT_EXIT_CLEAN) code = FT_EXIT_INCOMPLETE;
+    }
+    print_choices(x);
+    print_end(x);
+    bool ended = x->found.outcome.stop == FT_X_STOP_END && !x->found.refused;
+    return code == FT_EXIT_CLEAN && !ended ? FT_EXIT_INCOMPLETE : code;
+}
+
+ft_exit ft_run_explore(const ft_options *options)
+{
+    ft_error err = FT_ERROR_INIT;
+    explore x = {.options = options};
+    double seconds = options->explore_budget ? options->explore_budget : DEFAULT_BUDGET;
+    ft_signals_relay();
+    ft_status status = ft_exploring_run(options, seconds, &x.found, &err);
+    ft_exit code = status ? ft_fail(NULL, &err) : report(&x);
+    ft_exploration_release(&x.found);
+    if (x.temporary && !x.traces.len) rmdir(x.folder);
+    for (size_t i = 0; i < x.traces.len; i++) free((char *)(uintptr_t)x.traces.data[i]);
+    ft_vec_release(&x.traces);
+    free(x.folder);
+    return code;
+}

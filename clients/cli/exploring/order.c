@@ -1,0 +1,79 @@
+/* From a run of the native executor to the order that a recording follows (raw/follow.h). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "exploring/exploring.h"
+#include "raw/follow.h"
+
+typedef struct order {
+    FT_VEC(ft_follow_entry) entries;
+    FT_VEC(ft_follow_actor) actors;
+    FT_VEC(ft_follow_module) modules;
+} order;
+
+static uint32_t module_of(order *o, const char *path)
+{
+    for (size_t i = 0; i < o->modules.len; i++)
+        if (strcmp(o->modules.data[i].path, path) == 0) return (uint32_t)i;
+    ft_follow_module made = {{0}};
+    size_t length = strlen(path);
+    if (length >= sizeof made.path) return FT_FOLLOW_NONE;
+    memcpy(made.path, path, length + 1);
+    ft_vec_push(&o->modules, made);
+    return (uint32_t)o->modules.len - 1;
+}
+
+/* Of a return address. */
+static void find_place(order *o, const ft_native *native, uint64_t pc, uint32_t *module,
+                       uint64_t *offset)
+{
+    ft_native_place place = ft_native_place_of(native, pc);
+    *module = FT_FOLLOW_NONE;
+    if (!pc || !place.module) return;
+    *module = module_of(o, ft_native_is_program(native, &place) ? "" : place.module);
+    *offset = place.offset + 1; /* the place is the call before it */
+}
+
+/* Actors have the explorer's numbers; those that the run does not have are nobody's children. */
+static void add_actors(order *o, const ft_native *native)
+{
+    const ft_exploring_thread *threads;
+    size_t n = ft_native_threads(native, &threads);
+    for (size_t t = 0; t < n; t++) {
+        ft_follow_actor a = {.parent = t ? threads[t].parent : FT_FOLLOW_NONE,
+                             .child = threads[t].number};
+        find_place(o, native, ft_native_pending_pc(native, (uint32_t)t), &a.module, &a.offset);
+        ft_vec_push(&o->actors, a);
+    }
+}
+
+static ft_follow_entry entry_of(order *o, const ft_native *native, const ft_x_run *run, size_t i)
+{
+    const ft_x_action *a = &run->steps.data[i];
+    ft_follow_entry e = {
+        .actor = a->thread, .kind = a->operation.kind, .variant = (uint32_t)a->variant};
+    find_place(o, native, ft_native_step_pc(native, i), &e.module, &e.offset);
+    return e;
+}
+
+void ft_order_print(const ft_native *native, const ft_x_run *run, ft_strbuf *out)
+{
+    order o = {0};
+    add_actors(&o, native);
+    for (size_t i = 0; i < run->steps.len; i++) {
+        ft_follow_entry e = entry_of(&o, native, run, i);
+        assert(e.actor < o.actors.len);
+        ft_vec_push(&o.entries, e);
+    }
+    ft_follow head = {.entries = (uint32_t)o.entries.len,
+                      .actors = (uint32_t)o.actors.len,
+                      .modules = (uint32_t)o.modules.len};
+    ft_strbuf_add(out, (const char *)&head, sizeof head);
+    ft_strbuf_add(out, (const char *)o.entries.data, o.entries.len * sizeof *o.entries.data);
+    ft_strbuf_add(out, (const char *)o.actors.data, o.actors.len * sizeof *o.actors.data);
+    ft_strbuf_add(out, (const char *)o.modules.data, o.modules.len * sizeof *o.modules.data);
+    ft_vec_release(&o.entries);
+    ft_vec_release(&o.actors);
+    ft_vec_release(&o.modules);
+}

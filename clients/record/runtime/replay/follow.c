@@ -1,0 +1,215 @@
+/* A recording that follows an order of actions (raw/follow.h): which thread goes on at each hook.
+ * Everything but the start is called by the thread with the baton. */
+#include <link.h>
+#include <string.h>
+
+#include "explore/action.h"
+#include "libc/contract.h"
+#include "libc/libc.h"
+#include "raw/follow.h"
+#include "replay/replay.h"
+#include "scheduling/needs.h"
+#include "scheduling/scheduling.h"
+#include "state/thread.h"
+
+#define NOT_LOADED UINTPTR_MAX
+
+bool ft_rt_following;
+
+static struct {
+    ft_follow *head;
+    const ft_follow_entry *entries;
+    const ft_follow_actor *actors;
+    const ft_follow_module *modules;
+    uint32_t *later;        /* by entry: the next one of its actor, or the number of entries */
+    uint32_t *next;         /* by actor: its next entry */
+    ft_rt_thread **threads; /* by actor; NULL: not created yet */
+    uintptr_t *bases;       /* by module; NOT_LOADED: not yet */
+    ft_rt_thread *newborn;  /* it was created, and comes to its first action next */
+    ft_rt_thread *creator;  /* goes on then */
+    uint32_t variant;       /* of the action that was done last */
+} order;
+
+/* ---- places */
+
+static int find_module(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    for (uint32_t m = 0; m < order.head->modules; m++)
+        if (!strcmp(order.modules[m].path, info->dlpi_name)) order.bases[m] = info->dlpi_addr;
+    return 0;
+}
+
+static bool is_at(uint32_t module, uint64_t offset, const void *pc)
+{
+    if (module == FT_FOLLOW_NONE) return false;
+    if (order.bases[module] == NOT_LOADED) dl_iterate_phdr(find_module, NULL);
+    return order.bases[module] != NOT_LOADED && order.bases[module] + offset == (uintptr_t)pc;
+}
+
+/* ---- turns */
+
+static const ft_follow_entry *next_of(const ft_rt_thread *thread)
+{
+    if (thread->follows == FT_RT_NOBODY) return NULL;
+    uint32_t at = order.next[thread->follows];
+    return at < order.head->entries ? &order.entries[at] : NULL;
+}
+
+/* Actions in the middle of a call, or behind it, whose hook has no place of its own. */
+static bool is_within_call(const ft_follow_entry *e)
+{
+    static const bool WITHIN[FT_X_KINDS] = {
+        [FT_X_WAKE] = true,  [FT_X_LEAVE] = true,  [FT_X_ONCE_END] = true,
+        [FT_X_AWAIT] = true, [FT_X_LINGER] = true, [FT_X_STEP] = true};
+    return e->kind < FT_X_KINDS && WITHIN[e->kind];
+}
+
+static bool has_turn(const ft_follow_entry *e)
+{
+    return e == &order.entries[order.head->at];
+}
+
+static void do_entry(const ft_follow_entry *e)
+{
+    assert(ft_rt_following && has_turn(e));
+    order.next[e->actor] = order.later[e - order.entries];
+    order.variant = e->kind == FT_X_SIGNAL ? e->variant : 0;
+    if (++order.head->at == order.head->entries) ft_rt_following = false;
+}
+
+static void await_turn(ft_rt_thread *self, const ft_follow_entry *e)
+{
+    while (ft_rt_following && !has_turn(e)) ft_rt_give_way(self);
+    if (ft_rt_following) do_entry(e);
+}
+
+/* The first action of a new thread: whoever created it goes on. */
+static void stand(ft_rt_thread *self)
+{
+    if (order.newborn != self) return;
+    order.newborn = NULL;
+    if (order.creator) ft_rt_give_way(self);
+}
+
+/* A thread without further entries stays where it stood at the end. */
+static void stand_at_end(ft_rt_thread *self, const void *pc)
+{
+    if (self->follows == FT_RT_NOBODY) return;
+    const ft_follow_actor *a = &order.actors[self->follows];
+    if (!is_at(a->module, a->offset, pc)) return;
+    stand(self);
+    while (ft_rt_following) ft_rt_give_way(self);
+}
+
+void ft_rt_follow_hook(ft_rt_thread *self)
+{
+    FT_REQUIRE(self == ft_rt_self);
+    const void *pc = self->pc;
+    self->pc = NULL;
+    for (const ft_follow_entry *e; pc && ft_rt_following && (e = next_of(self));) {
+        bool within = is_within_call(e);
+        if (!within && !is_at(e->module, e->offset, pc)) return;
+        stand(self);
+        await_turn(self, e);
+        if (!within) return;
+    }
+    if (pc && ft_rt_following) stand_at_end(self, pc);
+}
+
+void ft_rt_follow_resumed(ft_rt_thread *self)
+{
+    const ft_follow_entry *e = next_of(self);
+    if (e && is_within_call(e) && has_turn(e)) do_entry(e);
+}
+
+void ft_rt_follow_exit(ft_rt_thread *self)
+{
+    const ft_follow_entry *e = next_of(self);
+    if (e && e->kind == FT_X_EXIT) await_turn(self, e);
+}
+
+void ft_rt_follow_created(ft_rt_thread *self, ft_rt_thread *child)
+{
+    if (child->follows == FT_RT_NOBODY) return;
+    order.newborn = child;
+    order.creator = self;
+    ft_rt_give_way(self);
+}
+
+/* A thread that fails ends the process, and is nowhere when its end would be its turn. */
+static void diverge(void)
+{
+    order.head->diverged = order.entries[order.head->at].kind != FT_X_EXIT;
+    ft_rt_following = false;
+}
+
+/* The thread that a wait of its own keeps from its turn: the wait ends by its time limit, or, for a
+ * condition, by itself. */
+static ft_rt_thread *end_wait(ft_rt_thread *t, const ft_follow_entry *e)
+{
+    if (!t->timed && e->kind != FT_X_WAKE) return diverge(), NULL;
+    ft_rt_wake(t, t->timed);
+    return t;
+}
+
+ft_rt_thread *ft_rt_follow_next(void)
+{
+    ft_rt_thread *first = order.newborn;
+    if (first && first->state == FT_RT_OUTSIDE) return NULL;
+    if (!first || first->state != FT_RT_READY) first = order.creator;
+    if (first == order.creator) order.newborn = order.creator = NULL;
+    if (first && first->state == FT_RT_READY) return first;
+    const ft_follow_entry *e = &order.entries[order.head->at];
+    ft_rt_thread *t = order.threads[e->actor];
+    if (!t || t->state == FT_RT_DONE) return diverge(), NULL;
+    if (t->state == FT_RT_OUTSIDE) return NULL;
+    return t->state == FT_RT_BLOCKED ? end_wait(t, e) : t;
+}
+
+ft_rt_thread *ft_rt_follow_waiter(const void *what)
+{
+    ft_rt_thread *t = order.variant && order.variant <= order.head->actors
+                          ? order.threads[order.variant - 1]
+                          : NULL;
+    return t && t->state == FT_RT_BLOCKED && t->waits_for == what ? t : NULL;
+}
+
+void ft_rt_follow_born(ft_rt_thread *child, const ft_rt_thread *parent)
+{
+    child->follows = FT_RT_NOBODY;
+    for (uint32_t a = 0; a < order.head->actors; a++) {
+        bool first = order.actors[a].parent == FT_FOLLOW_NONE;
+        bool same = parent ? !first && order.actors[a].parent == parent->follows &&
+                                 order.actors[a].child == child->number
+                           : first;
+        if (!same) continue;
+        child->follows = a;
+        order.threads[a] = child;
+        return;
+    }
+}
+
+/* ---- the start */
+
+void ft_rt_follow_start(void *content)
+{
+    assert(!order.head);
+    order.head = content;
+    order.entries = (const ft_follow_entry *)(order.head + 1);
+    order.actors = (const ft_follow_actor *)(order.entries + order.head->entries);
+    order.modules = (const ft_follow_module *)(order.actors + order.head->actors);
+    order.later = ft_rt_map(order.head->entries * sizeof *order.later + 1);
+    order.next = ft_rt_map(order.head->actors * sizeof *order.next + 1);
+    order.threads = ft_rt_map(order.head->actors * sizeof *order.threads + 1);
+    order.bases = ft_rt_map(order.head->modules * sizeof *order.bases + 1);
+    for (uint32_t m = 0; m < order.head->modules; m++) order.bases[m] = NOT_LOADED;
+    for (uint32_t a = 0; a < order.head->actors; a++) order.next[a] = order.head->entries;
+    for (uint32_t i = order.head->entries; i-- > 0;) {
+        order.later[i] = order.next[order.entries[i].actor];
+        order.next[order.entries[i].actor] = i;
+    }
+    dl_iterate_phdr(find_module, NULL);
+    ft_rt_following = order.head->entries > 0;
+}
