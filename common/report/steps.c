@@ -279,10 +279,53 @@ static bool say_order(const ft_finding *finding, ft_strbuf *out)
     return false;
 }
 
+/* The last step before `end` that does `word` to the finding's object; thread NULL: anybody's. */
+static const ft_report_step *last_doing(const ft_finding *finding, size_t end, const char *word,
+                                        const char *thread)
+{
+    while (end-- > 0) {
+        const ft_report_step *step = &finding->steps.data[end];
+        const char *text = people_text(step->json), *own = ft_json_text(step->json, "thread", "");
+        size_t n = strlen(word);
+        if (step->brief || strncmp(text, word, n) != 0 || text[n] != ' ') continue;
+        if (finding->object && strcmp(text + n + 1, finding->object) != 0) continue;
+        if (!thread || strcmp(own, thread) == 0) return step;
+    }
+    return NULL;
+}
+
+static void name_signal(const ft_report_step *signal, ft_strbuf *out)
+{
+    ft_strbuf_printf(out, "the %s of ",
+                     strncmp(people_text(signal->json), "signal", 6) ? "broadcast" : "signal");
+    ft_view_safe_text(ft_json_text(signal->json, "thread", "?"), out);
+    ft_strbuf_printf(out, " (%s)", signal->where);
+}
+
+/* A lost wake-up: the signal comes before the wait, which it woke in the run. */
+static bool say_signal(const ft_finding *finding, ft_strbuf *out)
+{
+    size_t n = finding->steps.len;
+    if (strcmp(finding->kind, "lost-wakeup") != 0 || !n) return false;
+    const char *own = ft_json_text(finding->steps.data[n - 1].json, "thread", "");
+    const ft_report_step *wait = last_doing(finding, n, "cond-wait", own);
+    const ft_report_step *signal = last_doing(finding, n, "signal", NULL);
+    if (!signal) signal = last_doing(finding, n, "broadcast", NULL);
+    if (!wait || !signal || signal > wait) return false;
+    if (ft_json_count(wait->json, "event") > ft_json_count(signal->json, "event")) return false;
+    ft_strbuf_puts(out, "there ");
+    ft_view_safe_text(own, out);
+    ft_strbuf_printf(out, " waited (%s) before ", wait->where);
+    name_signal(signal, out);
+    ft_strbuf_puts(out, "; here the signal comes first.");
+    return true;
+}
+
 static char *difference(const ft_finding *finding)
 {
     ft_strbuf out = {0};
-    if (finding->steps.len && !say_departure(finding, &out) && !say_order(finding, &out))
+    if (finding->steps.len && !say_signal(finding, &out) && !say_departure(finding, &out) &&
+        !say_order(finding, &out))
         ft_strbuf_puts(&out, "it has these steps in the same order, and others in between that the "
                              "violation does not need.");
     return out.text ? ft_strbuf_take(&out) : ft_strdup("");

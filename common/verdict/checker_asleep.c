@@ -67,13 +67,15 @@ static sleeper describe_wait(const run *r, uint32_t e, uint32_t wake, uint32_t b
                      .asleep = wake == NEVER && asleep};
 }
 
-/* Per event: a cond-wait that no cond-wake of its thread follows. */
+/* Per event: a cond-wait that no cond-wake of its thread follows, nor, where tracers log the
+ * wake-up behind it, a request for the mutex that its thread wants back. */
 static bool *find_open_waits(const ft_trace *trace)
 {
     bool *open = ft_calloc((size_t)trace->n_events + 1, sizeof *open);
     bool *woken = ft_calloc((size_t)trace->threads.len + 1, sizeof *woken);
     for (uint32_t e = trace->n_events; e-- > 0;) {
-        if (trace->kind[e] == FT_EVENT_COND_WAKE) woken[trace->thread[e]] = true;
+        bool wants = trace->kind[e] == FT_EVENT_ACQUIRE && trace->flags[e] & FT_FLAG_CONDITION;
+        if (trace->kind[e] == FT_EVENT_COND_WAKE || wants) woken[trace->thread[e]] = true;
         if (trace->kind[e] != FT_EVENT_COND_WAIT) continue;
         open[e] = !woken[trace->thread[e]];
         woken[trace->thread[e]] = false;

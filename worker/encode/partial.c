@@ -565,8 +565,7 @@ void ft_partial_late_wait(ft_decider *d, uint32_t wait)
 /* ---- life --------------------------------------------------------------------------------------
  */
 
-/* The cone has what comes before its events in their threads, their hard sources, and the releases
- * of their sections. */
+/* The cone has what comes before its events in their threads, and their hard sources. */
 static bool cone_is_closed(const ft_problem *problem, const uint8_t *cone)
 {
     const ft_order *order = problem->order;

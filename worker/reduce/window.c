@@ -43,7 +43,8 @@ static void index_trace(ft_windows *w)
         if (trace->kind[e] == FT_EVENT_WRITE || trace->kind[e] == FT_EVENT_RMW)
             ft_vec_push(&writes, here);
         if (trace->kind[e] == FT_EVENT_POST) ft_vec_push(&posts, here);
-        if (trace->kind[e] == FT_EVENT_WAIT) ft_vec_push(&waits, here);
+        bool takes = trace->kind[e] == FT_EVENT_WAIT && !ft_trace_is_blocked(trace, e);
+        if (takes) ft_vec_push(&waits, here);
     }
     w->writers = index_events(&writes, trace->shared.len, &w->writer_first);
     w->posts = index_events(&posts, trace->semaphores.len, &w->post_first);

@@ -32,6 +32,8 @@ typedef struct replay {
     bool silent;
     ft_strbuf *said;
     bool open_line; /* the last that the program printed */
+    bool within; /* the recorded inputs may be other ones in this schedule: the program reads itself
+                  */
 } replay;
 
 /* ---- running it */
@@ -42,7 +44,7 @@ static ft_status make_file(replay *r, ft_program_file *file, ft_error *err)
     ft_strbuf name = {0}, content = {0};
     r->plan.head.seconds = r->options->deadline ? r->options->deadline : DEFAULT_SECONDS;
     r->plan.head.stop = r->options->stop;
-    if (r->options->live_inputs) r->plan.head.feed = 0;
+    if (r->options->live_inputs || r->within) r->plan.head.feed = 0;
     unsigned char page[FT_RAW_PAGE] = {0};
     ft_raw_header header = {.turn = 1, .replay = 1};
     memcpy(header.magic, FT_RAW_MAGIC, sizeof header.magic);
@@ -184,6 +186,7 @@ static ft_exit report(const replay *r)
     else
         ft_strbuf_puts(r->said, late ? "no progress: " : "diverged: ");
     ft_strbuf_puts(r->said, ft_strbuf_text(&text));
+    if (r->within) ft_strbuf_puts(r->said, " (with live inputs: threads pass each other content)");
     if (reached || over) ft_strbuf_printf(r->said, "; the program: %s", ft_strbuf_text(&end));
     if (!reached && !r->silent) say_arguments(r);
     ft_strbuf_release(&text);
@@ -196,6 +199,8 @@ static ft_exit follow(replay *r)
     ft_error err = FT_ERROR_INIT;
     const char *witness = r->options->arguments.data[0];
     if (ft_plan_make(r->trace, &r->witness, &r->plan, &err)) return ft_fail(witness, &err);
+    r->within =
+        r->witness.model == FT_MODEL_CONTROL && ft_plan_takes_from_within(r->trace, &r->witness);
     if (ft_build_check(r->trace, r->argv[0], &r->program, &err) || run(r, &err))
         return ft_fail(NULL, &err);
     return report(r);

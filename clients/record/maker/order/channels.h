@@ -9,6 +9,8 @@
 
 /* Names of edges from a thread that sends a signal, or sets its handler: this and its number. */
 #define FT_SIGNAL_EDGE "signal"
+/* How the names of edges begin that content passes along from thread to thread. */
+#define FT_CONTENT_EDGES "channel ", "unknown object ", "queue ", "messages "
 
 typedef struct ft_channels ft_channels;
 

@@ -368,6 +368,20 @@ ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan
     return FT_OK;
 }
 
+bool ft_plan_takes_from_within(const ft_trace *trace, const ft_witness *witness)
+{
+    static const char *const edges[] = {FT_CONTENT_EDGES};
+    FT_REQUIRE(trace && witness);
+    for (uint32_t i = 0; i < witness->n_steps; i++) {
+        uint32_t e = witness->steps[i];
+        if (trace->kind[e] != FT_EVENT_EDGE_IN) continue;
+        const char *name = ft_trace_object_name(trace, e);
+        for (size_t k = 0; k < sizeof edges / sizeof *edges; k++)
+            if (strncmp(name, edges[k], strlen(edges[k])) == 0) return true;
+    }
+    return false;
+}
+
 void ft_plan_print(const ft_plan *plan, ft_strbuf *out)
 {
     const struct {

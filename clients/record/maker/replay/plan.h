@@ -28,6 +28,10 @@ typedef struct ft_plan {
  * The plan is to be released whatever the status. */
 ft_status ft_plan_make(const ft_trace *trace, const ft_witness *witness, ft_plan *plan,
                        ft_error *err) FT_MUST_CHECK;
+/* Does a step of the witness take content that another thread of the program has put in (a pipe, an
+ * object that is not known), so that the recorded content is right only if that thread computes the
+ * same again? */
+bool ft_plan_takes_from_within(const ft_trace *trace, const ft_witness *witness);
 /* The same without a witness: feeds another recording the inputs of this trace. */
 ft_status ft_plan_feed(const ft_trace *trace, ft_plan *plan, ft_error *err) FT_MUST_CHECK;
 void ft_plan_release(ft_plan *plan);
