@@ -17,15 +17,22 @@
 #define CODE __builtin_return_address(0)
 
 /* glibc keeps the type in the low bits, also after a static initialiser. */
-enum { KIND_BITS = 3, ROBUST_BIT = 16 };
+enum { KIND_BITS = 3, ROBUST_BIT = 16, SHARED_BIT = 128 };
 
 static uint32_t n_robust; /* ever */
 
-/* A forked process may wait for it forever (process/children.c). */
-static inline void tell_child(ft_raw_class class, const volatile void *lock, bool shared,
-                              const void *pc)
+/* A forked process may wait for it forever (process/children.c), unless processes share it. Spin
+ * locks do not say whether they are shared. */
+static inline void tell_child(const pthread_mutex_t *mutex, const void *pc)
 {
-    if (ft_rt_forked) ft_rt_child_wants(class, (const void *)(uintptr_t)lock, shared, pc);
+    if (ft_rt_forked && !(mutex->__data.__kind & SHARED_BIT))
+        ft_rt_child_wants(FT_RAW_CLASS_MUTEX, mutex, false, pc);
+}
+
+static inline void tell_child_of(const pthread_rwlock_t *lock, bool shared, const void *pc)
+{
+    if (ft_rt_forked && !lock->__data.__shared)
+        ft_rt_child_wants(FT_RAW_CLASS_RWLOCK, lock, shared, pc);
 }
 
 static ft_rt_object *mutex_at(const pthread_mutex_t *mutex)
@@ -178,7 +185,7 @@ int pthread_mutex_destroy(pthread_mutex_t *mutex)
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     FT_RT_EXPLORED(ft_rt_x_lock(mutex, FT_RT_X_NO_LIMIT, CODE));
-    tell_child(FT_RAW_CLASS_MUTEX, mutex, false, CODE);
+    tell_child(mutex, CODE);
     FT_RT_POSTPONE();
     FT_RT_HOOK(pthread_mutex_lock, mutex);
     return FT_RT_END(lock_mutex(mutex, NULL, false, FT_RT_SITE, self));
@@ -292,7 +299,6 @@ int pthread_spin_destroy(pthread_spinlock_t *spin)
 int pthread_spin_lock(pthread_spinlock_t *spin)
 {
     FT_RT_EXPLORED(ft_rt_x_spin_lock(spin, false, CODE));
-    tell_child(FT_RAW_CLASS_MUTEX, spin, false, CODE);
     FT_RT_POSTPONE();
     FT_RT_HOOK(pthread_spin_lock, spin);
     ft_rt_object *o = spin_at(spin);
@@ -407,7 +413,7 @@ int pthread_rwlock_destroy(pthread_rwlock_t *lock)
     int pthread_rwlock_##name(pthread_rwlock_t *lock)                                              \
     {                                                                                              \
         FT_RT_EXPLORED(ft_rt_x_rwlock(lock, write, try, FT_RT_X_NO_LIMIT, CODE));                  \
-        if (!try) tell_child(FT_RAW_CLASS_RWLOCK, lock, !write, CODE);                             \
+        if (!try) tell_child_of(lock, !write, CODE);                                               \
         FT_RT_POSTPONE();                                                                          \
         FT_RT_HOOK(pthread_rwlock_##name, lock);                                                   \
         return FT_RT_END(take(self, rwlock_at(lock), write, try, NULL, FT_RT_SITE));               \
