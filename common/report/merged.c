@@ -85,7 +85,7 @@ static void say_candidates(const ft_report *report, ft_strbuf *line)
         same &= !model || strcmp(model, its) == 0;
         model = its;
     }
-    ft_strbuf_printf(line, " (model %s, %zu candidate%s)", same ? model : "by run", candidates,
+    ft_strbuf_printf(line, " (model %s, %zu candidate%s)", same ? model : "of each run", candidates,
                      candidates == 1 ? "" : "s");
 }
 

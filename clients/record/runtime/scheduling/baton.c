@@ -99,6 +99,16 @@ static uint32_t turn_length(void)
     return longest + (++turns * 0x9E3779B1u >> 16) % LENGTHS;
 }
 
+/* With one of eight seeds a thread goes on until it waits, and then the one that was made last
+ * does: threads that wait for something are there before those that bring it. Now and then it is
+ * another one's turn, so that a thread that polls does not go on alone. */
+enum { FAIR = 8 };
+static bool prefers_latest(void)
+{
+    enum { SEEDS = 8, LATEST = 4 };
+    return ft_rt_baton.random && ft_rt_header->seed % SEEDS == LATEST;
+}
+
 /* After a step that makes another thread ready, with a seed: the turn ends at the next hook, or
  * goes on. */
 void ft_rt_may_end_turn(ft_rt_thread *self)
@@ -106,6 +116,7 @@ void ft_rt_may_end_turn(ft_rt_thread *self)
     FT_REQUIRE(self == ft_rt_self);
     assert(self->state == FT_RT_RUNNING);
     if (ft_rt_replaying || !ft_rt_baton.random) return;
+    if (prefers_latest()) return;
     ft_rt_baton_lock();
     if (next_random() % 2) self->left = 0;
     ft_rt_baton_unlock();
@@ -150,7 +161,8 @@ static ft_rt_thread *pick(uint32_t from)
     uint32_t n = ft_rt_baton.n_threads, start = from + 1;
     if (ft_rt_baton.random) start = (uint32_t)(next_random() % n);
     const ft_rt_thread *last = last_one();
-    bool latest = last && ft_rt_baton.order == FT_RT_LATEST_FIRST;
+    bool latest = last ? ft_rt_baton.order == FT_RT_LATEST_FIRST
+                       : prefers_latest() && next_random() % FAIR != 0;
     for (uint32_t i = 0; i < n; i++) {
         ft_rt_thread *t = &ft_rt_baton.threads[latest ? n - 1 - i : (start + i) % n];
         if (t->state == FT_RT_READY && t != last) return t;
