@@ -143,7 +143,7 @@ static const ft_rt_thread *last_one(void)
 {
     struct timespec now;
     if (!ft_rt_baton.last) return NULL;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    FT_REAL(clock_gettime)(CLOCK_MONOTONIC, &now);
     return ft_rt_is_past(&ft_rt_baton.until, &now) ? NULL : ft_rt_baton.last;
 }
 

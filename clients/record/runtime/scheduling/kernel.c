@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libc/libc.h"
+
 enum { ARGUMENTS = 6 };
 
 /* The start of a file of the thread; false: there is none. */
@@ -39,7 +41,9 @@ int64_t ft_rt_kernel_used(int tid)
 {
     struct timespec used;
     clockid_t clock = (clockid_t)(~(unsigned)tid << 3 | 6); /* the kernel's name of it */
-    return clock_gettime(clock, &used) ? 0 : used.tv_sec * INT64_C(1000) + used.tv_nsec / 1000000;
+    return FT_REAL(clock_gettime)(clock, &used)
+               ? 0
+               : used.tv_sec * INT64_C(1000) + used.tv_nsec / 1000000;
 }
 
 static bool is_endless_wait(long number, const unsigned long *arguments)

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "libc/contract.h"
+#include "libc/libc.h"
 #include "scheduling/baton.h"
 #include "scheduling/needs.h"
 #include "state/thread.h"
@@ -31,7 +32,7 @@ void ft_rt_go_last(ft_rt_thread *self)
     ft_rt_order order = order_of(ft_rt_header->seed);
     if (ft_rt_header->replay || ft_rt_header->feed || !ft_rt_logging || order == FT_RT_NO_ORDER)
         return;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    FT_REAL(clock_gettime)(CLOCK_MONOTONIC, &now);
     ft_rt_baton.until = now;
     ft_rt_baton.until.tv_nsec += (long)MS * FT_RT_MS;
     ft_rt_baton.until.tv_sec += ft_rt_baton.until.tv_nsec / 1000000000;

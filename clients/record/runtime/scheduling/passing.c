@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "libc/contract.h"
+#include "libc/libc.h"
 #include "log/log.h"
 #include "raw/raw.h"
 #include "scheduling/baton.h"
@@ -49,7 +50,7 @@ static int64_t in_ns(const struct timespec *t)
 int64_t ft_rt_time_left(const struct timespec *deadline)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    FT_REAL(clock_gettime)(CLOCK_MONOTONIC, &now);
     return in_ns(deadline) - in_ns(&now);
 }
 

@@ -46,7 +46,7 @@ static struct {
 static int64_t now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    FT_REAL(clock_gettime)(CLOCK_MONOTONIC, &t);
     return t.tv_sec * INT64_C(1000) + t.tv_nsec / MS;
 }
 
