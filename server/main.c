@@ -341,6 +341,15 @@ static ft_status make_state(const ft_config *config, ft_error *err)
     return ft_error_set(err, FT_IO, "state: cannot create %s: %s", config->state, strerror(errno));
 }
 
+static void keep_traces(const daemon_state *d, const ft_config *config)
+{
+    ft_strbuf folder = {0};
+    if (!ft_store_is_shared(d->app.store)) return;
+    ft_strbuf_printf(&folder, "%s/cache", config->state);
+    ft_store_keep(d->app.store, folder.text, config->cache_bytes);
+    ft_strbuf_release(&folder);
+}
+
 static ft_status start(daemon_state *d, const ft_config *config, ft_error *err)
 {
     d->app.loop = &d->loop;
@@ -348,6 +357,7 @@ static ft_status start(daemon_state *d, const ft_config *config, ft_error *err)
     ft_status status = make_state(config, err);
     if (status == FT_OK)
         status = ft_store_open(&d->loop, ft_config_place(config), &d->app.store, err);
+    if (status == FT_OK) keep_traces(d, config);
     if (status == FT_OK && ft_store_was_unclean(d->app.store))
         ft_log(FT_LOG_WARN, "the last run did not end cleanly; the jobs in progress were checked",
                "%s", "");

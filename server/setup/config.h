@@ -28,6 +28,9 @@
       "PostgreSQL database that nodes share, postgresql://USER@HOST/DATABASE; its password is "    \
       "never in the address but in a password or service file; empty: SQLite in the folder of "    \
       "state")                                                                                     \
+    X(CACHE_BYTES, "cache-bytes", NUMBER, cache_bytes, "4g", "BYTES", 0, 1LL << 50,                \
+      "of traces that a node of a fleet keeps in the folder cache of state, so that it fetches "   \
+      "them once; 0: none")                                                                        \
     X(ROLE, "role", TEXT, role, "both", "ROLE", 0, 0,                                              \
       "of this node in a fleet: front (serves requests, solves nothing), workers (solves; serves " \
       "where listen or socket is set) or both")                                                    \

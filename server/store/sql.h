@@ -23,6 +23,7 @@
 typedef struct ft_sql ft_sql;
 typedef struct ft_statement ft_statement;
 typedef struct ft_listener ft_listener;
+struct ft_cache;
 
 /* An argument: kind i (number), t (text), b (bytes) or n (null). */
 typedef struct ft_value {
@@ -91,10 +92,11 @@ struct ft_sql {
         ft_statement *statement;
     } cache[FT_SQL_STATEMENTS];
     size_t cached;
-    int64_t epoch; /* of this run: the upper half of its fencing tokens */
-    int64_t token; /* the last fencing token given out */
-    int64_t mark;  /* of the last transaction that wrote; see node.h */
-    int64_t ahead; /* milliseconds of a shared database's clock before the monotonic one */
+    int64_t epoch;         /* of this run: the upper half of its fencing tokens */
+    int64_t token;         /* the last fencing token given out */
+    struct ft_cache *kept; /* parts of traces (cache.h); NULL: none */
+    int64_t mark;          /* of the last transaction that wrote; see node.h */
+    int64_t ahead;         /* milliseconds of a shared database's clock before the monotonic one */
     ft_sql_fault fault;
     bool refused; /* its schema is newer than this program */
     bool lost;    /* a column's text, for want of memory; see ft_sql_end */

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "store/cache.h"
 #include "store/check.h"
 #include "store/group.h"
 #include "store/internal.h"
@@ -23,6 +24,7 @@
 #define READ_PATIENCE_MS  3000
 #define WRITE_PATIENCE_MS 60000
 #define CLOSING_MS        2000
+#define HUNG_MS           3000 /* without an answer the database counts as away */
 #define LOCK_MS           3000 /* that a daemon waits for the state folder */
 
 typedef struct list {
@@ -46,6 +48,7 @@ struct ft_store {
     bool closing, ended;
     uint64_t
         away; /* milliseconds of some clock: since when the database does not answer; 0: it does */
+    uint64_t asked; /* by the same clock: since when the database has a question; 0: it has none */
     uint64_t commits, requests;
     struct heard *heard; /* that other nodes said */
 
@@ -152,10 +155,14 @@ static bool patient(void *data, bool writes)
 static bool run_group(ft_store *store, ft_request *group)
 {
     if (!store->sql.driver->shared) return ft_group_run(&store->sql, group);
+    uv_mutex_lock(&store->mutex);
+    store->asked = uv_hrtime() / 1000000;
+    uv_mutex_unlock(&store->mutex);
     bool committed = ft_group_run_shared(&store->sql, group, patient, store);
     uv_mutex_lock(&store->mutex);
     if (store->sql.fault != FT_SQL_LOST) store->away = 0;
     store->node = store->sql.epoch;
+    store->asked = 0;
     uv_mutex_unlock(&store->mutex);
     return committed;
 }
@@ -235,6 +242,14 @@ bool ft_store_is_shared(const ft_store *store)
     return store->sql.driver->shared;
 }
 
+void ft_store_keep(ft_store *store, const char *folder, uint64_t bytes)
+{
+    FT_REQUIRE(ft_store_is_shared(store) && !store->sql.kept);
+    uv_mutex_lock(&store->mutex);
+    if (bytes > 0) store->sql.kept = ft_cache_new(folder, bytes);
+    uv_mutex_unlock(&store->mutex);
+}
+
 ft_status ft_store_listen(ft_store *store, void (*news)(void *data, const json_t *change),
                           void *data, ft_error *err)
 {
@@ -267,6 +282,7 @@ static void on_handle_closed(uv_handle_t *handle)
     ft_sql_close(&store->sql);
     if (store->lock >= 0) close(store->lock);
     free(store->place);
+    ft_cache_free(store->sql.kept);
     uv_cond_destroy(&store->wake);
     uv_mutex_destroy(&store->mutex);
     void (*closed)(void *) = store->closed;
@@ -495,7 +511,7 @@ void ft_store_probe(ft_store *store, ft_store_done done, void *data)
 {
     ft_request *request = ft_store_request(run_probe, false, done, data);
     uv_mutex_lock(&store->mutex);
-    bool away = store->away != 0;
+    bool away = store->away || (store->asked && uv_hrtime() / 1000000 - store->asked > HUNG_MS);
     uv_mutex_unlock(&store->mutex);
     if (away)
         answer_away(store, request);

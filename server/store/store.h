@@ -58,6 +58,10 @@ bool ft_store_is_shared(const ft_store *store);
 ft_status ft_store_listen(ft_store *store, void (*news)(void *data, const json_t *change),
                           void *data, ft_error *err) FT_MUST_CHECK;
 
+/* Of a shared store, before anything is asked: parts of traces that were read are kept in this
+ * folder as well, at most so many bytes (store/cache.h). */
+void ft_store_keep(ft_store *store, const char *folder, uint64_t bytes);
+
 /* Runs every request made so far, calls their callbacks, closes the file, frees the store, then
  * calls closed(data). No request may be made after this. */
 void ft_store_close(ft_store *store, void (*closed)(void *data), void *data);

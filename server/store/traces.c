@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "store/cache.h"
 #include "store/internal.h"
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -36,8 +37,37 @@ void ft_store_trace(ft_store *store, const char *hash, ft_store_done done, void 
     ft_store_send(store, request);
 }
 
+/* As the database has it, without its bytes. */
+static ft_status find_chunk(ft_sql *sql, ft_request *request, bool *found, ft_error *err)
+{
+    int64_t last = 0;
+    ft_status status =
+        ft_sql_number(sql, &last, found, err,
+                      "SELECT NOT EXISTS (SELECT 1 FROM blob_chunks n WHERE n.blob = c.blob AND "
+                      "n.seq = c.seq + 1) FROM traces t JOIN blob_chunks c ON c.blob = t.blob "
+                      "WHERE t.hash = ?1 AND c.seq = ?2",
+                      "ti", request->job, (int64_t)request->seq);
+    request->last = last != 0;
+    return status;
+}
+
+/* *found: the node has the bytes itself. */
+static ft_status find_kept(ft_sql *sql, ft_request *request, bool *found, ft_error *err)
+{
+    *found = false;
+    if (!sql->kept) return FT_OK;
+    void *bytes = ft_cache_read(sql->kept, request->job, request->seq, &request->length);
+    if (!bytes) return FT_OK;
+    free(request->bytes);
+    request->bytes = bytes;
+    return find_chunk(sql, request, found, err);
+}
+
 static ft_status run_chunk(ft_sql *sql, ft_request *request, ft_error *err)
 {
+    bool kept;
+    ft_status have = find_kept(sql, request, &kept, err);
+    if (have != FT_OK || kept) return have;
     ft_statement *statement;
     bool row;
     ft_status status = ft_sql_start(
@@ -57,6 +87,8 @@ static ft_status run_chunk(ft_sql *sql, ft_request *request, ft_error *err)
     request->bytes = ft_alloc(request->length + 1);
     if (request->length > 0) memcpy(request->bytes, bytes, request->length);
     request->last = ft_sql_int(statement, 1) != 0;
+    if (sql->kept)
+        ft_cache_write(sql->kept, request->job, request->seq, request->bytes, request->length);
     return FT_OK;
 }
 

@@ -18,6 +18,12 @@ json_t *queue_plan(unsigned tasks); /* PLAN of docs/records.md; new reference */
 json_t *queue_record(json_t *key);  /* RECORD; steals key; new reference */
 
 int queue_claim(unsigned tasks); /* prints; the exit code */
+/* Beside a PostgreSQL (tests/postgres/with). */
+int queue_claim_postgres(unsigned tasks);
+/* A schema of its own there: its address. */
+void queue_postgres_schema(int number, char *address, size_t size);
+/* Seconds of the bare loop over the only job there. */
+double queue_bare_postgres(const char *address, unsigned tasks);
 int queue_claim_once(unsigned tasks);
 int queue_drain(unsigned jobs, unsigned tasks, unsigned task_us);
 int queue_real(unsigned jobs, unsigned rounds);

@@ -96,13 +96,15 @@ static void on_closed(void *data)
     *(bool *)data = true;
 }
 
-static void open_bench(bench *b, unsigned tasks)
+/* address: of a PostgreSQL store; NULL: SQLite in a folder. */
+static void open_bench(bench *b, unsigned tasks, const char *address)
 {
     ft_error err = FT_ERROR_INIT;
     memset(b, 0, sizeof *b);
     queue_folder(b->folder);
     uv_loop_init(&b->loop);
-    if (ft_store_open(&b->loop, b->folder, &b->store, &err) != FT_OK) queue_fail(err.message);
+    if (ft_store_open(&b->loop, address ? address : b->folder, &b->store, &err) != FT_OK)
+        queue_fail(err.message);
     store_trace(b);
     plan_job(b, tasks);
 }
@@ -190,10 +192,10 @@ static taken claim_all(bench *b, unsigned tasks)
     return t;
 }
 
-static taken run_store(unsigned tasks)
+static taken run_store(unsigned tasks, const char *address)
 {
     bench b;
-    open_bench(&b, tasks);
+    open_bench(&b, tasks, address);
     taken t = claim_all(&b, tasks);
     close_store(&b);
     queue_remove(b.folder);
@@ -328,7 +330,7 @@ static taken run_bare(unsigned tasks)
 {
     bench b;
     bare x;
-    open_bench(&b, tasks);
+    open_bench(&b, tasks, NULL);
     close_store(&b);
     open_bare(&x, &b);
     taken t = bare_loop(&x, b.job, tasks);
@@ -360,7 +362,7 @@ int queue_claim(unsigned tasks)
     taken ours[ROUNDS], theirs[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) {
         theirs[i] = run_bare(tasks);
-        ours[i] = run_store(tasks);
+        ours[i] = run_store(tasks, NULL);
     }
     printf("claim-and-complete, batches of at most %d, verdicts included, synchronous=FULL;\n"
            "medians of %d rounds of %u tasks\n",
@@ -374,7 +376,35 @@ int queue_claim(unsigned tasks)
 
 int queue_claim_once(unsigned tasks)
 {
-    taken t = run_store(tasks);
+    taken t = run_store(tasks, NULL);
     printf("%u tasks, %.0f tasks/s\n", tasks, tasks / t.wall);
     return 0;
+}
+
+static taken bare_postgres(const char *address, unsigned tasks)
+{
+    bench b;
+    open_bench(&b, tasks, address);
+    close_store(&b);
+    queue_remove(b.folder);
+    return (taken){queue_bare_postgres(address, tasks), 0};
+}
+
+int queue_claim_postgres(unsigned tasks)
+{
+    taken ours[ROUNDS], theirs[ROUNDS];
+    char address[512];
+    for (int i = 0; i < ROUNDS; i++) {
+        queue_postgres_schema(2 * i, address, sizeof address);
+        theirs[i] = bare_postgres(address, tasks);
+        queue_postgres_schema(2 * i + 1, address, sizeof address);
+        ours[i] = run_store(tasks, address);
+    }
+    printf("claim-and-complete on PostgreSQL, batches of at most %d, verdicts included;\n"
+           "medians of %d rounds of %u tasks\n",
+           BATCH, ROUNDS, tasks);
+    double loop = print("bare libpq loop", theirs, tasks), rate = print("the store", ours, tasks);
+    printf("ratio %.2f; required: a third: %s\n", rate / loop,
+           rate >= loop / 3 ? "met" : "NOT MET");
+    return rate >= loop / 3 ? 0 : 1;
 }

@@ -58,7 +58,51 @@ def slow(fleet, chance):
                             f"EXCLUSIVE MODE; SELECT pg_sleep({chance.uniform(0.1, 0.8)}); COMMIT")
 
 
-MISFORTUNES = (kill, stop, pause, cut, cut, restart, slow)
+def partition(fleet, chance):
+    """One node is cut off, in one direction or both, sometimes for longer than its leases last."""
+    wire = chance.choice(fleet.nodes).wire
+    wire.lost = chance.choice(({"up"}, {"down"}, {"up", "down"}))
+    time.sleep(chance.choice((0.2, 0.6, 1.6)))
+    if chance.random() < 0.5:
+        wire.cut()
+    wire.lost = set()
+
+
+def lie(fleet, chance):
+    """Commits happen, and the node does not hear of it."""
+    wire = chance.choice(fleet.nodes).wire
+    wire.lie = chance.randint(1, 6)
+    end = time.monotonic() + 0.7
+    while wire.lie > 0 and time.monotonic() < end:
+        time.sleep(0.01)
+    wire.lie = 0
+
+
+def delay(fleet, chance):
+    wire = chance.choice(fleet.nodes).wire
+    wire.delay = chance.choice((0.002, 0.02))
+    time.sleep(chance.uniform(0.2, 0.8))
+    wire.delay = 0.0
+
+
+def freeze(_, chance):
+    """The database stands still, and goes on as if nothing had been."""
+    with open(os.path.join(os.environ["FT_TEST_POSTGRES_FOLDER"], "data", "postmaster.pid"), encoding="ascii") as file:
+        postmaster = int(file.readline())
+    children = [postmaster]
+    with open(f"/proc/{postmaster}/task/{postmaster}/children", encoding="ascii") as file:
+        children += [int(pid) for pid in file.read().split()]
+    for number in (signal.SIGSTOP, signal.SIGCONT):
+        for pid in children:
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                pass
+        if number == signal.SIGSTOP:
+            time.sleep(chance.choice((0.1, 0.5, 1.5)))
+
+
+MISFORTUNES = (kill, stop, pause, cut, restart, slow, partition, partition, lie, lie, delay, freeze)
 
 
 def answer_of(fleet, chance, act):
@@ -102,10 +146,10 @@ def main():
     build, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 10
     seed = int(os.environ.get("FT_SEED_START", random.randrange(1 << 30)))
     chance = random.Random(seed)
-    fleet = lib.Fleet(build, "--retry-ms", "1")
+    fleet, wires = lib.Fleet(build, "--retry-ms", "1"), []
     try:
         for _ in range(3):
-            fleet.node()
+            wires.append(lib.wired(fleet).wire)
         trace = fleet.nodes[0].upload("good")
         start = time.monotonic()
         for i in range(rounds):
@@ -120,6 +164,8 @@ def main():
         lib.expect(jobs == rounds, f"{jobs} jobs of {rounds}")
         print(f"ok      {rounds} rounds in {time.monotonic() - start:.0f} s; FT_SEED_START={seed}")
     finally:
+        for wire in wires:
+            wire.end()
         fleet.close()
     return 0
 

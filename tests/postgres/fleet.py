@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+from wire import Wire
+
 PATIENCE = 60
 HERE = os.path.dirname(os.path.abspath(__file__))
 SERVER = os.environ["FT_TEST_POSTGRES"]
@@ -61,12 +63,13 @@ class Node:
         self.folder = os.path.join(fleet.folder, name)
         os.mkdir(self.folder)
         self.fleet, self.name, self.options, self.prefix = fleet, name, options, prefix
+        self.address = fleet.address
         self.process = None
         self.start()
 
     def command(self):
         return [*self.prefix, fleet_program(self.fleet), "--listen", "", "--socket", self.socket(), "--state",
-                os.path.join(self.folder, "state"), "--store", self.fleet.address, "--workers", "1", "--lease-ms", "1000",
+                os.path.join(self.folder, "state"), "--store", self.address, "--workers", "1", "--lease-ms", "1000",
                 "--port-file", os.path.join(self.folder, "port"), *self.fleet.options, *self.options]
 
     def socket(self):
@@ -214,6 +217,8 @@ def one_foretell(build):
         expect(snapshot["state"] == "done" and snapshot["checks"]["race"]["violation"] == 1, snapshot)
         reports = [node.good("GET", f"/v1/jobs/{job}/findings") for node in (a, b)]
         expect(reports[0] == reports[1], "two reports")
+        kept = [name for node in (a, b) for name in os.listdir(os.path.join(node.folder, "state"))]
+        expect("cache" in kept, "no node kept the trace")
         key = {"Idempotency-Key": "once"}
         body = json.dumps({"trace": trace, "checks": ["race"]})
         jobs = {node.good("POST", "/v1/jobs", body, key)["job"] for node in (a, b, a)}
@@ -329,6 +334,35 @@ def drained_node(build):
         fleet.close()
 
 
+def wired(fleet):
+    """A node, and the wire between it and the database."""
+    wire, direct = Wire(os.environ["FT_TEST_POSTGRES_FOLDER"]), fleet.address
+    fleet.address = direct.replace("host=" + os.environ["FT_TEST_POSTGRES_FOLDER"],
+                                   f"host=127.0.0.1&port={wire.port}&gssencmode=disable")
+    node = fleet.node()
+    fleet.address, node.wire = direct, wire
+    return node
+
+
+def lied_commit(build):
+    """The database commits, and the connection is lost before the answer: nothing is done twice."""
+    fleet = Fleet(build)
+    try:
+        node = wired(fleet)
+        trace = node.upload("good")
+        for i in range(5):
+            node.wire.lie = 1
+            job = node.create(trace, name="6 tasks of 10 ms")
+            expect(fleet.number("SELECT count(*) FROM jobs") == i + 1, "a job was made twice, or not at all")
+            wait("the answer is lost", lambda: node.wire.lie == 0)
+            node.wire.lie = 2
+            expect(node.finish(job)["state"] == "done", "not done")
+            fleet.check_history(job, 6)
+        node.wire.end()
+    finally:
+        fleet.close()
+
+
 def roles(build):
     """One node serves, another one works without serving; both are seen."""
     fleet = Fleet(build)
@@ -397,7 +431,7 @@ def refusals(build):
 
 
 TESTS = [one_foretell, killed_node, stopped_node, restarted_database, cancelled_elsewhere, limited_project,
-         drained_node, roles, refusals]
+         drained_node, lied_commit, roles, refusals]
 
 
 def main():

@@ -133,7 +133,7 @@ def main():
         lib.expect(dump(second) == before, "what came back differs")
         fleet.address = address
         fleet.check_database()
-        node.options = ("--webhook-senders", "0")
+        node.options, node.address = ("--webhook-senders", "0"), address
         node.start()
         lib.expect(node.stop() == 0, "it does not stop")
         print(f"ok      {jobs} jobs there and back ({took:.1f} s with {kills} kills, {back:.1f} s)")

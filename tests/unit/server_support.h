@@ -81,7 +81,7 @@ static void on_closed_flag(void *data)
     *(bool *)data = true;
 }
 
-static void close_store(uv_loop_t *loop, ft_store *store)
+static inline void close_store(uv_loop_t *loop, ft_store *store)
 {
     bool closed = false;
     ft_store_close(store, on_closed_flag, &closed);
@@ -191,13 +191,13 @@ static inline int64_t number_at(const char *place, const char *text)
     return value;
 }
 
-static const char *text_of(const json_t *object, const char *member)
+static inline const char *text_of(const json_t *object, const char *member)
 {
     const char *text = json_string_value(json_object_get(object, member));
     return text ? text : "";
 }
 
-static int64_t number_of(const json_t *object, const char *member)
+static inline int64_t number_of(const json_t *object, const char *member)
 {
     const json_t *value = json_object_get(object, member);
     assert_true(json_is_integer(value));
