@@ -153,6 +153,8 @@ static bool object_dependent(ft_x_class class, const ft_x_action *a, const ft_x_
         return a->operation.kind != b->operation.kind;
     case FT_X_CHANNEL:
         return !(looks(a) && looks(b));
+    case FT_X_MEMORY:
+        return a->operation.kind == FT_X_WRITE || b->operation.kind == FT_X_WRITE;
     case FT_X_ONCE:
         return true;
     case FT_X_NO_OBJECT:

@@ -28,6 +28,7 @@ typedef enum ft_x_class {
     FT_X_BARRIER,
     FT_X_ONCE,
     FT_X_CHANNEL,
+    FT_X_MEMORY,
     FT_X_THREAD,
     FT_X_PROCESS
 } ft_x_class;
@@ -75,6 +76,8 @@ typedef enum ft_x_class {
     X(TEST, "test", CHANNEL, "looks whether the channel is ready for `value`: bits of ft_x_ready") \
     X(OPEN, "open", CHANNEL, "one more descriptor of the ends `value` (ft_x_ready)")               \
     X(CLOSE, "close", CHANNEL, "one less")                                                         \
+    X(READ, "read", MEMORY, "a plain read that is an action, since it races")                      \
+    X(WRITE, "write", MEMORY, "the same of a plain write")                                         \
     X(CREATE, "create", THREAD, "starts the thread")                                               \
     X(JOIN, "join", THREAD, "waits for the thread's end")                                          \
     X(TRY_JOIN, "try-join", THREAD, "looks whether the thread has ended")                          \

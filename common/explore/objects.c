@@ -46,7 +46,8 @@ static bool is_always_enabled(ft_x_kind kind)
     return kind == FT_X_STEP || kind == FT_X_UNLOCK || kind == FT_X_WAIT || kind == FT_X_POST ||
            kind == FT_X_COUNT || kind == FT_X_LOAD || kind == FT_X_STORE || kind == FT_X_ADD ||
            kind == FT_X_UPDATE || kind == FT_X_READ_UNLOCK || kind == FT_X_WRITE_UNLOCK ||
-           kind == FT_X_ARRIVE || kind == FT_X_ONCE_END || kind == FT_X_CREATE || kind == FT_X_EXIT;
+           kind == FT_X_ARRIVE || kind == FT_X_READ || kind == FT_X_WRITE ||
+           kind == FT_X_ONCE_END || kind == FT_X_CREATE || kind == FT_X_EXIT;
 }
 
 /* ---- channels */
@@ -425,6 +426,7 @@ void ft_x_apply(ft_x_state *state, const ft_x_action *a)
     if (leaves_all(a)) return;
     switch (ft_x_kind_class(o->kind)) {
     case FT_X_NO_OBJECT:
+    case FT_X_MEMORY:
     case FT_X_THREAD:
         break;
     case FT_X_PROCESS:

@@ -336,6 +336,8 @@ static bool depend(const ft_x_action *a, const ft_x_action *b)
     if (one_of(ka, FT_X_READ_LOCK, FT_X_WRITE_UNLOCK) &&
         one_of(kb, FT_X_READ_LOCK, FT_X_WRITE_UNLOCK))
         return !(reads && reads_too) && !(only_looks(a) && only_looks(b));
+    if (one_of(ka, FT_X_READ, FT_X_WRITE) && one_of(kb, FT_X_READ, FT_X_WRITE))
+        return ka == FT_X_WRITE || kb == FT_X_WRITE;
     if (one_of(ka, FT_X_ARRIVE, FT_X_LEAVE) && one_of(kb, FT_X_ARRIVE, FT_X_LEAVE)) return ka != kb;
     if (one_of(ka, FT_X_ONCE_BEGIN, FT_X_ONCE_END) && one_of(kb, FT_X_ONCE_BEGIN, FT_X_ONCE_END))
         return true;

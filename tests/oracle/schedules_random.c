@@ -15,7 +15,8 @@ enum {
     RWLOCKS = 9,
     BARRIERS = 10,
     ONCES = 11,
-    CHANNELS = 12 /* two */
+    CHANNELS = 12, /* two */
+    MEMORY = 14
 };
 
 typedef struct maker {
@@ -126,6 +127,10 @@ static void on_rwlock(maker *m, uint32_t depth)
 
 static void on_once(maker *m)
 {
+    if (draw(m, 3) == 0) {
+        emit(m, draw(m, 2) ? FT_X_READ : FT_X_WRITE, MEMORY, 0, 0, 0);
+        return;
+    }
     emit(m, FT_X_ONCE_BEGIN, ONCES, 0, 0, 0);
     emit(m, LOCAL_SKIP_IF, 0, 0, 0, 1);
     emit(m, FT_X_ONCE_END, ONCES, 0, 0, 0);

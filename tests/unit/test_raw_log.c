@@ -73,6 +73,11 @@ void ft_rt_x_wrote(uintptr_t address)
     (void)address;
 }
 
+void ft_rt_x_access(const volatile void *address, size_t size, bool writes, const void *pc)
+{
+    (void)address, (void)size, (void)writes, (void)pc;
+}
+
 void ft_rt_replay_step(ft_rt_thread *self, uint32_t kind, uint32_t site)
 {
     (void)self, (void)kind, (void)site;

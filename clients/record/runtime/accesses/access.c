@@ -189,6 +189,7 @@ static __attribute__((noinline)) void long_read(const void *address, uint64_t si
 {
     touch_range(address, size);
     if (FT_RT_UNLIKELY(ft_rt_exploring)) {
+        ft_rt_x_access(address, size, false, pc);
         if (ft_rt_x_self) ft_rt_x_read(pc);
         return;
     }
@@ -237,6 +238,7 @@ static __attribute__((noinline)) void long_write(void *address, uint64_t size, c
 {
     if (FT_RT_UNLIKELY(size >= VAST)) touch_range(address, size);
     if (FT_RT_UNLIKELY(ft_rt_exploring)) {
+        ft_rt_x_access(address, size, true, pc);
         if (ft_rt_x_self) ft_rt_x_wrote((uintptr_t)address);
         return;
     }
@@ -451,6 +453,10 @@ static void log_blind_read(ft_rt_thread *self, const void *memory, uint64_t size
 void ft_rt_read_blindly(const void *memory, size_t size, const void *pc)
 {
     if (!size) return;
+    if (FT_RT_UNLIKELY(ft_rt_exploring)) {
+        ft_rt_x_access(memory, size, false, pc);
+        return;
+    }
     count_ignored();
     ft_rt_about_access(FT_EVENT_READ, pc, memory, size);
     ft_rt_thread *self = ft_rt_enter();
@@ -477,6 +483,7 @@ void ft_rt_read(const void *address, uint64_t size, const void *pc)
 {
     touch_range(address, size);
     if (FT_RT_UNLIKELY(ft_rt_exploring)) {
+        ft_rt_x_access(address, size, false, pc);
         if (ft_rt_x_self) ft_rt_x_read(pc);
         return;
     }

@@ -30,7 +30,8 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
                            value, value2, pc);                                                     \
     } while (0)
 
-/* explored: the kind and the operator of explore/action.h; an exchange is a store there. */
+/* explored: the kind and the operator of explore/action.h; an exchange is a store there (with
+ * `value2` 1). */
 #define UPDATE(bits, type, name, expression, explored, operator)                                   \
     type __tsan_atomic##bits##_##name(volatile type *a, type v, order o);                          \
     type __tsan_atomic##bits##_##name(volatile type *a, type v, order o)                           \
@@ -109,7 +110,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
         log_one(FT_RAW_FORM_ATOMIC_WRITE, a, sizeof *a, v, 0, CODE);                               \
         ft_rt_leave(self);                                                                         \
     }                                                                                              \
-    UPDATE(bits, type, exchange, v, STORE, 0)                                                      \
+    UPDATE(bits, type, exchange, v, STORE, 1)                                                      \
     UPDATE(bits, type, fetch_add, old + v, UPDATE, FT_X_PLUS)                                      \
     UPDATE(bits, type, fetch_sub, old - v, UPDATE, FT_X_MINUS)                                     \
     UPDATE(bits, type, fetch_and, old &v, UPDATE, FT_X_AND)                                        \

@@ -57,6 +57,7 @@ void foretell_atomic_begin(void)
 /* Addresses of the program and numbers of descriptors (inputs/channels.c) stay apart. */
 void ft_rt_meet(const volatile void *what, uint64_t direction, const void *pc)
 {
+    if (ft_rt_exploring && ft_rt_x_self) ft_rt_x_edge(what, direction == FT_RAW_CHANNEL_OUT);
     ft_rt_about(FT_RT_ANY, pc);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
@@ -77,6 +78,7 @@ void foretell_happens_after(const volatile void *what)
 
 static void ignore(bool on)
 {
+    if (ft_rt_exploring && ft_rt_x_self) ft_rt_x_ignore(on);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     self->ignores += on ? 1 : self->ignores ? UINT32_MAX : 0;
@@ -96,6 +98,7 @@ void foretell_ignore_end(void)
 
 void foretell_benign(const volatile void *memory, unsigned long size)
 {
+    if (ft_rt_exploring && ft_rt_x_self) ft_rt_x_benign(memory, size);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     FT_RT_LOG(BENIGN, (uintptr_t)memory, size);

@@ -21,4 +21,6 @@ void ft_rt_x_atomic(ft_x_kind kind, const volatile void *address, unsigned bytes
                         .value = value,
                         .value2 = kind == FT_X_UPDATE ? FT_X_UPDATE_OF(value2, bytes) : value2};
     ft_rt_explore(&o, pc);
+    bool writes = kind != FT_X_LOAD && !(kind == FT_X_SWAP && content != value);
+    ft_rt_x_atomic_access(address, bytes, writes, pc);
 }

@@ -139,7 +139,10 @@ static ft_x_choice carry_out(ft_rt_x_thread *self)
                      .outcome = choice.outcome};
     ft_rt_x_attempts(&a.operation);
     ft_x_apply(&ft_rt_x.state, &a);
-    if (ft_rt_x.begun) log_step(&a, self->pc);
+    if (ft_rt_x.begun) {
+        log_step(&a, self->pc);
+        ft_rt_x_clock_step(&a);
+    }
     self->steps += ft_rt_x.begun;
     self->pending = (ft_x_operation){.kind = FT_X_NONE};
     self->limit = 0;

@@ -13,6 +13,7 @@
  *   start.c      the program's start, and its first choice
  *   failures.c   crashes and assertions
  *   limits.c     time limits of waits
+ *   clocks.c, races.c, points.c   races, and their accesses as actions
  *   kernel.c     turns of kernel threads
  *   server.c     grades: forks, new processes
  *   rewind.c     grade: rewinding
@@ -110,6 +111,16 @@ ft_x_object *ft_rt_x_state(uint32_t object); /* its state in the model */
 /* ---- blocks.c: of the heap */
 void ft_rt_x_block_begins(const void *memory, size_t size, const void *pc);
 void ft_rt_x_block_ends(const void *memory);
+/* The program frees it. True: it stays apart until the run ends, so that a use is seen. */
+bool ft_rt_x_block_freed(const void *memory, const void *pc);
+
+/* ---- races.c: a plain access that is about to happen */
+void ft_rt_x_access(const volatile void *address, size_t size, bool writes, const void *pc);
+/* Annotations: accesses of the thread are ignored; of that memory nobody's are looked at. */
+void ft_rt_x_ignore(bool on);
+void ft_rt_x_benign(const volatile void *memory, size_t size);
+/* What the thread did before is ordered before what a thread does that takes it. */
+void ft_rt_x_edge(const volatile void *what, bool gives);
 
 /* ---- threads.c */
 int ft_rt_x_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),

@@ -23,6 +23,7 @@ struct ft_rt_x_thread {
     uintptr_t pointer;   /* its thread pointer; 0: not known yet */
     uintptr_t stack_end; /* of the first thread, whose stack is not below its thread pointer */
     size_t stack;        /* bytes below the pointer (the end) that are its own */
+    uint32_t ignores;    /* open regions whose accesses are ignored */
     uint32_t limit;      /* of the wait that it stands before, in ms; 0: none */
     ft_exploring_result failure; /* what its EXIT ends the run with */
     uint32_t go;                 /* of grades with kernel threads: futex, 1: it has the turn */
@@ -123,6 +124,22 @@ void ft_rt_x_names_to_slot(void);  /* at the begin of a run */
 /* ---- blocks.c */
 /* The block with the address; false: none that was made in this run. */
 bool ft_rt_x_block_of(uintptr_t address, uint32_t *maker, uint32_t *number, uint64_t *offset);
+
+/* ---- clocks.c */
+void ft_rt_x_clocks_begin(void); /* at the first choice */
+void ft_rt_x_clock_step(const ft_x_action *a);
+uint32_t ft_rt_x_clock(uint32_t thread, uint32_t of); /* what it knows of the other one */
+void ft_rt_x_clock_edge(uint32_t thread, uint32_t object, bool gives);
+
+/* ---- races.c */
+void ft_rt_x_races_begin(void);   /* at the first choice */
+void ft_rt_x_races_new_run(void); /* at the begin of each run */
+void ft_rt_x_atomic_access(const volatile void *address, size_t size, bool writes, const void *pc);
+void ft_rt_x_freed(const void *memory, size_t size, const void *pc);
+void ft_rt_x_fresh(const void *memory, size_t size);
+
+/* ---- points.c */
+void ft_rt_x_point(const volatile void *address, size_t size, bool writes, const void *pc);
 
 /* ---- threads.c */
 void *ft_rt_x_thread_begins(ft_rt_x_thread *self); /* in the new thread; its start's result */

@@ -106,6 +106,7 @@ void *calloc(size_t n, size_t size)
 
 void free(void *memory)
 {
+    if (ft_rt_exploring && ft_rt_x_block_freed(memory, __builtin_return_address(0))) return;
     ft_rt_gone(memory, ft_rt_libc()->size_of(memory), __builtin_return_address(0));
     ft_rt_libc()->free(memory);
 }

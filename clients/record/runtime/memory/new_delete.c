@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "exploring/exploring.h"
 #include "libc/libc.h"
 #include "memory/memory.h"
 
@@ -27,6 +28,7 @@ static void *make_at(size_t size, size_t alignment, const void *pc)
 
 static void end(void *memory, const void *pc)
 {
+    if (ft_rt_exploring && ft_rt_x_block_freed(memory, pc)) return;
     ft_rt_gone(memory, ft_rt_libc()->size_of(memory), pc);
     ft_rt_libc()->free(memory);
 }

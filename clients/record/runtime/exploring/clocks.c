@@ -1,0 +1,163 @@
+/* Happens-before of the run, by vector clocks: what a thread knows of the others, and what it
+ * leaves at the objects. An atomic orders whatever memory order the program gives it. */
+#include "exploring/run.h"
+#include "libc/contract.h"
+#include "libc/libc.h"
+
+typedef uint32_t clock_of[FT_X_THREADS];
+
+static clock_of threads[FT_X_THREADS];
+/* By object; the second one is of readers, who are not ordered among each other. */
+static clock_of objects[FT_EXPLORING_OBJECTS][2];
+
+uint32_t ft_rt_x_clock(uint32_t thread, uint32_t of)
+{
+    return threads[thread][of];
+}
+
+static void join(clock_of to, const clock_of from)
+{
+    for (uint32_t t = 0; t < ft_rt_x.slot->all_threads; t++)
+        if (from[t] > to[t]) to[t] = from[t];
+}
+
+static void acquire(uint32_t thread, const clock_of from)
+{
+    join(threads[thread], from);
+}
+
+static void release(uint32_t thread, clock_of to)
+{
+    join(to, threads[thread]);
+    threads[thread][thread]++;
+}
+
+static void on_condition(const ft_x_action *a)
+{
+    const ft_x_operation *o = &a->operation;
+    switch (o->kind) {
+    case FT_X_WAIT:
+        release(a->thread, objects[o->other][0]);
+        break;
+    case FT_X_WAKE:
+        acquire(a->thread, objects[o->other][0]);
+        if (a->variant == FT_X_IN_TIME) acquire(a->thread, objects[o->object][0]);
+        break;
+    default:
+        release(a->thread, objects[o->object][0]);
+    }
+}
+
+static void on_rwlock(const ft_x_action *a)
+{
+    uint32_t o = a->operation.object;
+    switch (a->operation.kind) {
+    case FT_X_READ_UNLOCK:
+        release(a->thread, objects[o][1]);
+        break;
+    case FT_X_WRITE_UNLOCK:
+        release(a->thread, objects[o][0]);
+        break;
+    case FT_X_WRITE_LOCK:
+    case FT_X_TRY_WRITE_LOCK:
+        acquire(a->thread, objects[o][1]);
+        acquire(a->thread, objects[o][0]);
+        break;
+    default:
+        acquire(a->thread, objects[o][0]);
+    }
+}
+
+static void on_atomic(const ft_x_action *a)
+{
+    const ft_x_operation *o = &a->operation;
+    bool reads = o->kind != FT_X_STORE || o->value2; /* an exchange */
+    bool writes = o->kind != FT_X_LOAD && !(o->kind == FT_X_SWAP && !a->outcome);
+    if (reads) acquire(a->thread, objects[o->object][0]);
+    if (writes) release(a->thread, objects[o->object][0]);
+}
+
+static void on_thread(const ft_x_action *a)
+{
+    uint32_t other = a->operation.object;
+    if (a->operation.kind == FT_X_CREATE)
+        release(a->thread, threads[other]);
+    else
+        acquire(a->thread, threads[other]);
+    if (!threads[other][other]) threads[other][other] = 1;
+}
+
+static bool only_releases(ft_x_kind kind)
+{
+    return kind == FT_X_UNLOCK || kind == FT_X_POST || kind == FT_X_ARRIVE ||
+           kind == FT_X_ONCE_END || kind == FT_X_SEND || kind == FT_X_TRY_SEND ||
+           kind == FT_X_CLOSE;
+}
+
+/* An attempt that failed, or a wait that ended by its limit, learns nothing. */
+static bool failed(const ft_x_action *a)
+{
+    switch (a->operation.kind) {
+    case FT_X_TRY_LOCK:
+    case FT_X_TRY_TAKE:
+    case FT_X_TRY_READ_LOCK:
+    case FT_X_TRY_WRITE_LOCK:
+    case FT_X_TRY_JOIN:
+        return !a->outcome;
+    case FT_X_LOCK:
+    case FT_X_TAKE:
+    case FT_X_READ_LOCK:
+    case FT_X_WRITE_LOCK:
+    case FT_X_JOIN:
+        return a->variant == FT_X_TIMED_OUT;
+    default:
+        return a->operation.kind == FT_X_COUNT;
+    }
+}
+
+void ft_rt_x_clock_step(const ft_x_action *a)
+{
+    uint32_t o = a->operation.object;
+    if (failed(a)) return;
+    switch (ft_x_kind_class((ft_x_kind)a->operation.kind)) {
+    case FT_X_CONDITION:
+        on_condition(a);
+        break;
+    case FT_X_RWLOCK:
+        on_rwlock(a);
+        break;
+    case FT_X_ATOMIC:
+        on_atomic(a);
+        break;
+    case FT_X_THREAD:
+        on_thread(a);
+        break;
+    case FT_X_MUTEX:
+    case FT_X_SEMAPHORE:
+    case FT_X_BARRIER:
+    case FT_X_ONCE:
+    case FT_X_CHANNEL:
+        if (only_releases((ft_x_kind)a->operation.kind))
+            release(a->thread, objects[o][0]);
+        else
+            acquire(a->thread, objects[o][0]);
+        break;
+    case FT_X_NO_OBJECT:
+    case FT_X_PROCESS:
+    case FT_X_MEMORY:
+        break;
+    }
+}
+
+void ft_rt_x_clock_edge(uint32_t thread, uint32_t object, bool gives)
+{
+    if (gives)
+        release(thread, objects[object][0]);
+    else
+        acquire(thread, objects[object][0]);
+}
+
+void ft_rt_x_clocks_begin(void)
+{
+    threads[0][0] = 1;
+}
