@@ -12,11 +12,28 @@ static ft_listed_kind kind_of(const ft_note *note)
     return FT_LISTED_KINDS;
 }
 
-/* Threads of a deadlock hang: that is a finding of its own. */
+/* Does the event wait for a lock that a thread kept when it ended? In other schedules such a lock
+ * counts as released there, so no deadlock is derived from it. */
+static bool waits_for_kept_lock(const ft_trace *trace, uint32_t request)
+{
+    uint32_t holder = UINT32_MAX, lock = trace->object[request];
+    bool ended = false;
+    if (trace->kind[request] != FT_EVENT_ACQUIRE) return false;
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        bool of_lock = trace->object[e] == lock && !ft_trace_is_blocked(trace, e);
+        if (trace->kind[e] == FT_EVENT_ACQUIRE && of_lock) holder = trace->thread[e];
+        if (trace->kind[e] == FT_EVENT_RELEASE && of_lock) holder = UINT32_MAX;
+        if (trace->kind[e] == FT_EVENT_END && trace->thread[e] == holder) ended = true;
+    }
+    return holder != UINT32_MAX && ended;
+}
+
+/* Threads of a deadlock hang: that is a finding of its own, unless all of them wait for such locks.
+ */
 static bool is_deadlocked(const ft_trace *trace)
 {
     for (uint32_t e = 0; e < trace->n_events; e++)
-        if (ft_trace_is_blocked(trace, e)) return true;
+        if (ft_trace_is_blocked(trace, e) && !waits_for_kept_lock(trace, e)) return true;
     return false;
 }
 

@@ -375,6 +375,12 @@ static void tell_failure(const run *r, ft_recording *recording)
     const ft_options *options = r->options;
     ft_run_end end = end_of(r);
     const char *kind = ft_failure_kind(&end);
+    if (!kind && options->follow && r->end == FT_RAW_END_DEADLOCK) {
+        ft_record_failed(recording, "hang",
+                         "the program deadlocked, in a schedule that foretell "
+                         "explore ran");
+        return;
+    }
     if (!kind) return;
     ft_strbuf text = {0};
     ft_failure_tell(&end, &text);
