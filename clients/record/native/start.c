@@ -49,6 +49,7 @@ ft_status ft_native_share(ft_native *n, ft_error *err)
     n->shared = at;
     snprintf(n->path, sizeof n->path, "/proc/self/fd/%d", n->fd);
     memcpy(n->shared->magic, FT_EXPLORING_MAGIC, sizeof n->shared->magic);
+    n->shared->layout = ft_exploring_layout();
     n->shared->slots = slots;
     n->shared->explorer = (uint32_t)getpid();
     n->shared->options = n->options.run;
@@ -59,14 +60,18 @@ ft_status ft_native_share(ft_native *n, ft_error *err)
 
 /* ---- a process */
 
+/* The program's symbols are bound at its start: what is bound in a run that is rewound would be
+ * bound again in the next one. */
 static char **environment_with(char *entry)
 {
+    static char bind_now[] = "LD_BIND_NOW=1";
     size_t n = 0, kept = 0, name = strcspn(entry, "=") + 1;
     while (environ[n]) n++;
-    char **environment = ft_calloc(n + 2, sizeof *environment);
+    char **environment = ft_calloc(n + 3, sizeof *environment);
     for (size_t i = 0; i < n; i++)
         if (strncmp(environ[i], entry, name) != 0) environment[kept++] = environ[i];
-    environment[kept] = entry;
+    environment[kept++] = entry;
+    if (!getenv("LD_BIND_NOW")) environment[kept] = bind_now;
     return environment;
 }
 

@@ -192,6 +192,7 @@ typedef struct ft_exploring_options {
 
 typedef struct ft_exploring_header {
     char magic[8];
+    uint64_t layout; /* ft_exploring_layout(): the program was built with the same tables */
     uint32_t slots;
     uint32_t only_slot; /* 1 + the slot that this process serves, once (ANEW); 0: all, again and
                            again */
@@ -214,6 +215,12 @@ typedef struct ft_exploring_header {
     uint32_t overs;  /* futex: how many runs have ended */
     uint32_t sleeps; /* 1: the explorer may sleep until that changes */
 } ft_exploring_header;
+
+static inline uint64_t ft_exploring_layout(void)
+{
+    return (uint64_t)sizeof(ft_exploring_header) << 32 ^ (uint64_t)sizeof(ft_exploring_slot) << 8 ^
+           FT_X_KINDS;
+}
 
 static inline void ft_exploring_pause(void)
 {

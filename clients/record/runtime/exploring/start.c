@@ -27,6 +27,7 @@ static bool take(ft_exploring_header *h)
 {
     uint32_t nobody = 0;
     return !memcmp(h->magic, FT_EXPLORING_MAGIC, sizeof h->magic) &&
+           h->layout == ft_exploring_layout() &&
            __atomic_compare_exchange_n(&h->taken, &nobody, 1, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_RELAXED);
 }
