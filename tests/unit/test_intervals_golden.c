@@ -35,14 +35,15 @@ static ft_trace *trace_of(const json_t *lines)
     return trace;
 }
 
-static subject open_subject(const json_t *expected, ft_trace *trace)
+static void open_subject(subject *s, const json_t *expected, ft_trace *trace)
 {
     const ft_stepping_options options = {.whole = true, .most = 1000};
-    subject s = {.expected = expected, .trace = trace};
-    s.order = ft_order_new(trace);
-    s.run = ft_run_new(trace);
-    s.problem = (ft_problem){.trace = trace, .order = s.order, .run = s.run, .model = FT_MODEL_CTP};
-    return s.steps = ft_stepping_new(&s.problem, &options), s;
+    *s = (subject){.expected = expected, .trace = trace};
+    s->order = ft_order_new(trace);
+    s->run = ft_run_new(trace);
+    s->problem =
+        (ft_problem){.trace = trace, .order = s->order, .run = s->run, .model = FT_MODEL_CTP};
+    s->steps = ft_stepping_new(&s->problem, &options);
 }
 
 static void close_subject(subject *s)
@@ -308,7 +309,8 @@ static void test_cases(void **state)
     assert_non_null(all);
     json_array_foreach(all, k, one)
     {
-        subject s = open_subject(one, trace_of(json_object_get(one, "trace")));
+        subject s;
+        open_subject(&s, one, trace_of(json_object_get(one, "trace")));
         assert_non_null(s.steps);
         check_classes(&s);
         check_pair(&s, "first", (ft_transactions_options){.kind = FT_MAT_FIRST});
