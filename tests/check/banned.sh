@@ -21,9 +21,9 @@ search() {
     done
 }
 
-# (Recorded programs are as programs are.)
-mapfile -t all < <(find "${sources[@]}" -name '*.[ch]' -not -path 'tests/programs/*' | sort)
-mapfile -t tests < <(find tests -name '*.[ch]' -not -path 'tests/programs/*' | sort)
+# (Programs that are recorded or lowered are as programs are; models are these functions themselves.)
+mapfile -t all < <(find "${sources[@]}" -name '*.[ch]' -not -path 'clients/lower/models/*' -not -path 'tests/programs/*' -not -path 'tests/lower/programs/*' | sort)
+mapfile -t tests < <(find tests -name '*.[ch]' -not -path 'tests/programs/*' -not -path 'tests/lower/programs/*' | sort)
 search "$banned" "${all[@]}"
 [ ${#tests[@]} = 0 ] || search 'sleep|usleep|nanosleep|uv_sleep' "${tests[@]}"
 

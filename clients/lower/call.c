@@ -1,0 +1,364 @@
+#include <string.h>
+
+#include "internal.h"
+
+/* What a call of a known function becomes. */
+typedef ft_status caller(lowering *l, LLVMValueRef call, const char *name, bool *ended);
+
+static unsigned count(LLVMValueRef call)
+{
+    return LLVMGetNumArgOperands(call);
+}
+
+static ft_status argument(lowering *l, LLVMValueRef call, unsigned i, ft_operand *o)
+{
+    if (i >= count(call)) return lower_fail(l, "a call with too few arguments");
+    return lower_operand(l, LLVMGetOperand(call, i), o);
+}
+
+static ft_status sized_argument(lowering *l, LLVMValueRef call, unsigned i, uint8_t width,
+                                ft_operand *o)
+{
+    LOWER_TRY(argument(l, call, i, o));
+    *o = lower_resize(l, *o, width);
+    return FT_OK;
+}
+
+/* ---- functions that end something ---- */
+
+static void fail_with(lowering *l, const char *text, size_t length, bool *ended)
+{
+    ft_instruction fail = {.code = FT_CODE_FAIL, .extra = lower_text(l, text, length)};
+    lower_emit(l, fail, NULL, 0);
+    *ended = true;
+}
+
+static ft_status call_error(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)call;
+    fail_with(l, name, strlen(name), ended);
+    return FT_OK;
+}
+
+static ft_status call_assert_fail(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    const char *text;
+    size_t length;
+    if (!count(call) || !lower_string(LLVMGetOperand(call, 0), &text, &length))
+        text = name, length = strlen(name);
+    fail_with(l, text, length, ended);
+    return FT_OK;
+}
+
+static ft_status call_assume(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)name, (void)ended;
+    ft_operand a;
+    LOWER_TRY(argument(l, call, 0, &a));
+    a = lower_emit2(l, FT_CODE_NE, a.width, a, ft_operand_literal(a.width, 0));
+    lower_emit1(l, FT_CODE_ASSUME, 0, a);
+    return FT_OK;
+}
+
+/* ---- inputs ---- */
+
+static ft_status call_nondet(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)ended;
+    const char *last = strrchr(name, '_') + 1;
+    ft_instruction input = {.code = FT_CODE_INPUT, .extra = lower_text(l, last, strlen(last))};
+    if (!lower_width(l, LLVMTypeOf(call), &input.width) || !input.width)
+        return lower_fail(l, "an input of a type that is not lowered");
+    lower_is(l, call, lower_emit(l, input, NULL, 0));
+    return FT_OK;
+}
+
+/* foretell_input(&x, sizeof x, "name") */
+static ft_status call_input(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)name, (void)ended;
+    const char *text;
+    size_t length;
+    ft_operand to;
+    LOWER_TRY(argument(l, call, 0, &to));
+    LLVMValueRef size = LLVMGetOperand(call, 1);
+    uint64_t bytes = LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
+    if (bytes < 1 || bytes > 8 || !lower_string(LLVMGetOperand(call, 2), &text, &length))
+        return lower_fail(l,
+                          "foretell_input needs a size of 1 to 8 bytes and a name, both constant");
+    ft_instruction input = {
+        .code = FT_CODE_INPUT, .width = (uint8_t)(8 * bytes), .extra = lower_text(l, text, length)};
+    ft_operand value = lower_emit(l, input, NULL, 0);
+    lower_emit2(l, FT_CODE_STORE, input.width, value, to);
+    return FT_OK;
+}
+
+/* ---- LLVM's own ---- */
+
+static ft_status call_nothing(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)name, (void)ended;
+    uint8_t width;
+    if (lower_width(l, LLVMTypeOf(call), &width) && width)
+        lower_is(l, call, ft_operand_literal(width, 0));
+    return FT_OK;
+}
+
+static ft_status call_same(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)name, (void)ended;
+    ft_operand a;
+    LOWER_TRY(argument(l, call, 0, &a));
+    lower_is(l, call, a);
+    return FT_OK;
+}
+
+static ft_status call_memory(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)ended;
+    ft_operand o[3];
+    bool fills = strncmp(name, "llvm.memset", 11) == 0;
+    bool moves = strncmp(name, "llvm.memmove", 12) == 0;
+    for (unsigned i = 0; i < 3; i++) LOWER_TRY(argument(l, call, i, &o[i]));
+    o[2] = lower_resize(l, o[2], 64);
+    ft_code code = fills ? FT_CODE_FILL : moves ? FT_CODE_MOVE : FT_CODE_COPY;
+    lower_emit(l, (ft_instruction){.code = (uint8_t)code}, o, 3);
+    return FT_OK;
+}
+
+static ft_status call_fabs(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)name, (void)ended;
+    ft_operand a;
+    LOWER_TRY(argument(l, call, 0, &a));
+    ft_operand rest = ft_operand_literal(a.width, ft_width_mask((uint8_t)(a.width - 1)));
+    lower_is(l, call, lower_emit2(l, FT_CODE_AND, a.width, a, rest));
+    return FT_OK;
+}
+
+/* smax, smin, umax, umin */
+static ft_status call_extreme(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)ended;
+    ft_operand a, b;
+    bool sign = name[5] == 's', most = name[7] == 'a';
+    LOWER_TRY(argument(l, call, 0, &a));
+    LOWER_TRY(argument(l, call, 1, &b));
+    ft_operand less = lower_emit2(l, sign ? FT_CODE_SLT : FT_CODE_ULT, a.width, a, b);
+    ft_operand three[3] = {less, most ? b : a, most ? a : b};
+    ft_instruction select = {.code = FT_CODE_SELECT, .width = a.width};
+    lower_is(l, call, lower_emit(l, select, three, 3));
+    return FT_OK;
+}
+
+/* ---- printing: the arguments behind the format go into an array for the model ---- */
+
+static ft_status pack(lowering *l, LLVMValueRef call, unsigned from, ft_operand *array)
+{
+    unsigned n = count(call) > from ? count(call) - from : 0;
+    ft_operand size = ft_operand_literal(64, 8 * (uint64_t)(n + 1));
+    *array = lower_emit(l, (ft_instruction){.code = FT_CODE_STACK, .attribute = 3}, &size, 1);
+    for (unsigned i = 0; i < n; i++) {
+        ft_operand value;
+        LOWER_TRY(sized_argument(l, call, from + i, 64, &value));
+        ft_operand at = *array;
+        if (i) at = lower_emit2(l, FT_CODE_ADD, 64, at, ft_operand_literal(64, 8 * (uint64_t)i));
+        lower_emit2(l, FT_CODE_STORE, 64, value, at);
+    }
+    return FT_OK;
+}
+
+typedef struct printer {
+    const char *name, *model;
+    unsigned fixed;  /* arguments up to the format; they go to the model first */
+    bool descriptor; /* the model's first argument is 1 */
+} printer;
+
+static const printer PRINTERS[] = {
+    {"printf", "__foretell_print", 1, true},          {"fprintf", "__foretell_print", 2, false},
+    {"dprintf", "__foretell_print", 2, false},        {"sprintf", "__foretell_format", 2, false},
+    {"snprintf", "__foretell_format_most", 3, false},
+};
+
+static const printer *printer_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof PRINTERS / sizeof PRINTERS[0]; i++)
+        if (strcmp(PRINTERS[i].name, name) == 0) return &PRINTERS[i];
+    return NULL;
+}
+
+static ft_status call_printer(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)ended;
+    const printer *p = printer_of(name);
+    ft_operand o[5];
+    uint32_t n = 0;
+    LLVMValueRef model = LLVMGetNamedFunction(l->module, p->model);
+    assert(model);
+    if (p->descriptor) o[n++] = ft_operand_literal(64, 1);
+    for (unsigned i = 0; i < p->fixed; i++) LOWER_TRY(sized_argument(l, call, i, 64, &o[n++]));
+    LOWER_TRY(pack(l, call, p->fixed, &o[n++]));
+    ft_instruction made = {.code = FT_CODE_CALL, .width = 32, .extra = lower_symbol(l, model)};
+    lower_is(l, call, lower_emit(l, made, o, n));
+    return FT_OK;
+}
+
+/* ---- the language's instructions, which models call as __foretell_NAME or
+ * __foretell_mutex_init_KIND ---- */
+
+static bool instruction_named(const char *name, ft_instruction *in)
+{
+    static const char MUTEX[] = "mutex_init_";
+    ft_code code;
+    ft_mutex_kind kind;
+    if (strncmp(name, MUTEX, sizeof MUTEX - 1) == 0 &&
+        ft_mutex_kind_named(name + sizeof MUTEX - 1, &kind)) {
+        *in = (ft_instruction){.code = FT_CODE_MUTEX_INIT, .attribute = (uint8_t)kind};
+        return true;
+    }
+    if (!ft_code_named(name, &code)) return false;
+    *in = (ft_instruction){.code = (uint8_t)code};
+    return true;
+}
+
+static ft_status call_instruction(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    ft_instruction in;
+    ft_operand o[4];
+    if (!instruction_named(name + strlen("__foretell_"), &in))
+        return lower_fail(l, "'%s' is not an instruction", name);
+    const char *letters = ft_instruction_row_of(in.code)->operands;
+    uint32_t n = (uint32_t)strlen(letters);
+    for (uint32_t i = 0; i < n; i++)
+        LOWER_TRY(sized_argument(l, call, i, ft_letter_width(letters[i], 0), &o[i]));
+    ft_operand result = lower_emit(l, in, o, n);
+    uint8_t width;
+    *ended = ft_code_ends_block(in.code);
+    if (lower_width(l, LLVMTypeOf(call), &width) && width && !*ended)
+        lower_is(l, call, lower_resize(l, result, width));
+    return FT_OK;
+}
+
+/* ---- known functions, by name or the beginning of the name ---- */
+
+static const struct {
+    const char *name;
+    bool begins;
+    caller *call;
+} KNOWN[] = {
+    {"__assert_fail", false, call_assert_fail}, {"abort", false, call_error},
+    {"reach_error", false, call_error},         {"__VERIFIER_error", false, call_error},
+    {"__VERIFIER_assume", false, call_assume},  {"assume_abort_if_not", false, call_assume},
+    {"__VERIFIER_nondet_", true, call_nondet},  {"foretell_input", false, call_input},
+    {"llvm.dbg.", true, call_nothing},          {"llvm.lifetime.", true, call_nothing},
+    {"llvm.assume", false, call_nothing},       {"llvm.stacksave", true, call_nothing},
+    {"llvm.stackrestore", true, call_nothing},  {"llvm.expect.", true, call_same},
+    {"llvm.memcpy.", true, call_memory},        {"llvm.memmove.", true, call_memory},
+    {"llvm.memset.", true, call_memory},        {"llvm.fabs.", true, call_fabs},
+    {"llvm.smax.", true, call_extreme},         {"llvm.smin.", true, call_extreme},
+    {"llvm.umax.", true, call_extreme},         {"llvm.umin.", true, call_extreme},
+    {"llvm.trap", false, call_error},           {"printf", false, call_printer},
+    {"fprintf", false, call_printer},           {"dprintf", false, call_printer},
+    {"sprintf", false, call_printer},           {"snprintf", false, call_printer},
+};
+
+static caller *known_call(lowering *l, LLVMValueRef function, const char *name)
+{
+    bool model = strncmp(name, "__foretell_", 11) == 0 && LLVMIsDeclaration(function);
+    if (model) return call_instruction;
+    for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++) {
+        size_t n = KNOWN[i].begins ? strlen(KNOWN[i].name) : strlen(name) + 1;
+        if (strncmp(name, KNOWN[i].name, n) == 0) return KNOWN[i].call;
+    }
+    (void)l;
+    return NULL;
+}
+
+/* ---- other functions ---- */
+
+/* A struct that is handed over by value is copied for the callee. */
+static ft_status copy_struct(lowering *l, LLVMValueRef call, unsigned i, ft_operand *o)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName("byval", 5);
+    LLVMAttributeRef byval = LLVMGetCallSiteEnumAttribute(call, i + 1, kind);
+    if (!byval) return FT_OK;
+    ft_operand size = ft_operand_literal(64, lower_size(l, LLVMGetTypeAttributeValue(byval)));
+    ft_instruction stack = {.code = FT_CODE_STACK, .attribute = 4};
+    ft_operand parts[3] = {lower_emit(l, stack, &size, 1), *o, size};
+    lower_emit(l, (ft_instruction){.code = FT_CODE_COPY}, parts, 3);
+    *o = parts[0];
+    return FT_OK;
+}
+
+/* function NULL: called by its address. Where a call does not fit the function's parameters, as
+ * without a prototype, arguments are cut, added as 0 or left out. */
+static ft_status lower_arguments(lowering *l, LLVMValueRef call, LLVMValueRef function,
+                                 ft_operand *o, uint32_t *n)
+{
+    unsigned wanted = function ? LLVMCountParams(function) : count(call);
+    for (unsigned i = 0; i < wanted; i++) {
+        uint8_t width = 64;
+        if (function && !lower_width(l, LLVMTypeOf(LLVMGetParam(function, i)), &width))
+            return lower_fail(l, "an argument that is a struct, a vector or too wide an integer");
+        o[*n] = ft_operand_literal(width, 0);
+        if (i < count(call)) {
+            LOWER_TRY(argument(l, call, i, &o[*n]));
+            LOWER_TRY(copy_struct(l, call, i, &o[*n]));
+            if (function) o[*n] = lower_resize(l, o[*n], width);
+        }
+        ++*n;
+    }
+    return FT_OK;
+}
+
+enum { MOST_ARGUMENTS = 64 };
+
+static ft_status plain_call(lowering *l, LLVMValueRef call, LLVMValueRef function)
+{
+    ft_operand o[MOST_ARGUMENTS];
+    uint32_t n = 0;
+    uint8_t result, width;
+    ft_instruction made = {.code = FT_CODE_CALL};
+    if (count(call) >= MOST_ARGUMENTS || (function && LLVMCountParams(function) >= MOST_ARGUMENTS))
+        return lower_fail(l, "a call with more than %d arguments", MOST_ARGUMENTS - 1);
+    if (!lower_width(l, LLVMTypeOf(call), &result)) return lower_fail(l, "a struct as a result");
+    made.width = result;
+    if (function) {
+        if (!lower_width(l, LLVMGetReturnType(LLVMGlobalGetValueType(function)), &made.width))
+            return lower_fail(l, "a struct as a result");
+        made.extra = lower_symbol(l, function);
+    } else {
+        made.code = FT_CODE_CALL_AT;
+        LOWER_TRY(lower_operand(l, LLVMGetCalledValue(call), &o[n++]));
+    }
+    LOWER_TRY(lower_arguments(l, call, function, o, &n));
+    ft_operand r = lower_emit(l, made, o, n);
+    width = made.width;
+    if (result)
+        lower_is(l, call, width ? lower_resize(l, r, result) : ft_operand_literal(result, 0));
+    return FT_OK;
+}
+
+static LLVMValueRef called_function(LLVMValueRef call)
+{
+    LLVMValueRef of = LLVMGetCalledValue(call);
+    while (LLVMIsAConstantExpr(of) && LLVMGetConstOpcode(of) == LLVMBitCast)
+        of = LLVMGetOperand(of, 0);
+    return LLVMIsAFunction(of) ? of : NULL;
+}
+
+ft_status lower_call(lowering *l, LLVMValueRef call, bool *ended)
+{
+    LLVMValueRef function = called_function(call);
+    if (LLVMIsAInlineAsm(LLVMGetCalledValue(call))) return lower_fail(l, "inline assembly");
+    if (!function) return plain_call(l, call, NULL);
+    const char *name = LLVMGetValueName(function);
+    caller *known = known_call(l, function, name);
+    if (known) return known(l, call, name, ended);
+    if (LLVMIsDeclaration(function))
+        return lower_fail(l,
+                          "the function '%s' is not in the files that were given, and has no "
+                          "model",
+                          name);
+    return plain_call(l, call, function);
+}

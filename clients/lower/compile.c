@@ -1,0 +1,181 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "internal.h"
+#include "models.h"
+
+extern char **environ;
+
+#define COMPILER "clang-14"
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* ---- the compiler, which prints its own messages ---- */
+
+static ft_status run(char *const *command, ft_error *err)
+{
+    pid_t pid;
+    int status = 0;
+    int error = posix_spawnp(&pid, command[0], NULL, NULL, command, environ);
+    if (error)
+        return ft_error_set(err, FT_IO, "%s cannot be started (%s): install it (Debian: clang-14)",
+                            command[0], strerror(error));
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    if (status)
+        return ft_error_set(err, FT_INPUT, "%s did not compile '%s'", command[0],
+                            command[1] ? command[2] : "");
+    return FT_OK;
+}
+
+/* Without optimisation, which would merge reads of shared variables, but without the attribute that
+ * keeps locals from being promoted. */
+static ft_status compile(const char *file, char *const *arguments, size_t n, const char *to,
+                         ft_error *err)
+{
+    static const char *const FIXED[] = {
+        "-O0",        "-g",           "-Xclang",           "-disable-O0-optnone",
+        "-emit-llvm", "-fno-builtin", "-ffp-contract=off", "-o"};
+    FT_VEC(char *) command = {0};
+    ft_vec_push(&command, COMPILER);
+    ft_vec_push(&command, "-c");
+    ft_vec_push(&command, (char *)(uintptr_t)file);
+    for (size_t i = 0; i < n; i++) ft_vec_push(&command, arguments[i]);
+    for (size_t i = 0; i < sizeof FIXED / sizeof FIXED[0]; i++)
+        ft_vec_push(&command, (char *)(uintptr_t)FIXED[i]);
+    ft_vec_push(&command, (char *)(uintptr_t)to);
+    ft_vec_push(&command, NULL);
+    ft_status status = run(command.data, err);
+    ft_vec_release(&command);
+    return status;
+}
+
+/* ---- modules ---- */
+
+static ft_status parse(LLVMContextRef context, LLVMMemoryBufferRef buffer, const char *name,
+                       LLVMModuleRef *module, ft_error *err)
+{
+    char *message = NULL;
+    if (!LLVMParseIRInContext(context, buffer, module, &message))
+        return FT_OK; /* takes the buffer */
+    ft_error_set(err, FT_INPUT, "%s: %.300s", name, message ? message : "not LLVM 14's bitcode");
+    LLVMDisposeMessage(message);
+    return FT_INPUT;
+}
+
+static ft_status read_module(LLVMContextRef context, const char *file, const char *name,
+                             LLVMModuleRef *module, ft_error *err)
+{
+    LLVMMemoryBufferRef buffer;
+    char *message = NULL;
+    if (LLVMCreateMemoryBufferWithContentsOfFile(file, &buffer, &message)) {
+        ft_error_set(err, FT_IO, "%s: %.300s", name, message ? message : "cannot be read");
+        LLVMDisposeMessage(message);
+        return FT_IO;
+    }
+    return parse(context, buffer, name, module, err);
+}
+
+static ft_status read_source(LLVMContextRef context, const char *file, char *const *arguments,
+                             size_t n, LLVMModuleRef *module, ft_error *err)
+{
+    char path[] = "/tmp/foretell-lower-XXXXXX";
+    int made = mkstemp(path);
+    if (made < 0) return ft_error_set(err, FT_IO, "/tmp: %s", strerror(errno));
+    close(made);
+    ft_status status = compile(file, arguments, n, path, err);
+    if (status == FT_OK) status = read_module(context, path, file, module, err);
+    unlink(path);
+    return status;
+}
+
+static ft_status read_file(LLVMContextRef context, const char *file, char *const *arguments,
+                           size_t n, LLVMModuleRef *module, ft_error *err)
+{
+    bool lowered = ends_in(file, ".bc") || ends_in(file, ".ll");
+    return lowered ? read_module(context, file, file, module, err)
+                   : read_source(context, file, arguments, n, module, err);
+}
+
+/* The program's own function of a name wins over the model. */
+static void weaken(LLVMModuleRef models)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(models); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) == LLVMExternalLinkage)
+            LLVMSetLinkage(f, LLVMWeakAnyLinkage);
+    for (LLVMValueRef g = LLVMGetFirstGlobal(models); g; g = LLVMGetNextGlobal(g))
+        if (LLVMGetInitializer(g) && LLVMGetLinkage(g) == LLVMExternalLinkage)
+            LLVMSetLinkage(g, LLVMWeakAnyLinkage);
+}
+
+static ft_status read_models(LLVMContextRef context, LLVMModuleRef *module, ft_error *err)
+{
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(
+        (const char *)foretell_models, foretell_models_size, "models", false);
+    LOWER_TRY(parse(context, buffer, "the models", module, err));
+    weaken(*module);
+    return FT_OK;
+}
+
+static ft_status link_into(LLVMModuleRef *all, LLVMModuleRef added, const char *name, ft_error *err)
+{
+    if (!*all) return *all = added, FT_OK;
+    if (LLVMLinkModules2(*all, added)) /* disposes of `added` */
+        return ft_error_set(err, FT_INPUT,
+                            "'%s' cannot be linked with the other files: both "
+                            "define a name",
+                            name);
+    return FT_OK;
+}
+
+static ft_status promote_locals(LLVMModuleRef module, ft_error *err)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(module, "function(mem2reg)", NULL, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!error) return FT_OK;
+    char *message = LLVMGetErrorMessage(error);
+    ft_error_set(err, FT_INTERNAL, "locals cannot be promoted: %.300s", message);
+    LLVMDisposeErrorMessage(message);
+    return FT_INTERNAL;
+}
+
+static ft_status link_all(LLVMContextRef context, char *const *files, size_t n_files,
+                          char *const *arguments, size_t n, LLVMModuleRef *all, ft_error *err)
+{
+    LLVMModuleRef module = NULL;
+    for (size_t i = 0; i < n_files; i++) {
+        LOWER_TRY(read_file(context, files[i], arguments, n, &module, err));
+        LOWER_TRY(link_into(all, module, files[i], err));
+    }
+    LOWER_TRY(read_models(context, &module, err));
+    LOWER_TRY(link_into(all, module, "the models", err));
+    return promote_locals(*all, err);
+}
+
+ft_status ft_lower_compile(LLVMContextRef context, char *const *files, size_t n_files,
+                           char *const *arguments, size_t n_arguments, LLVMModuleRef *module,
+                           ft_error *err)
+{
+    FT_REQUIRE(context && files && n_files && module);
+    LLVMModuleRef all = NULL;
+    ft_status status = link_all(context, files, n_files, arguments, n_arguments, &all, err);
+    if (status == FT_OK)
+        *module = all;
+    else if (all)
+        LLVMDisposeModule(all);
+    return status;
+}

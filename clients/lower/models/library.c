@@ -1,0 +1,614 @@
+/* Strings, characters, memory, numbers and what prints. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "foretell.h"
+
+/* ---- memory ---- */
+
+void *malloc(size_t size)
+{
+    return __foretell_alloc(size);
+}
+
+void free(void *memory)
+{
+    __foretell_free(memory);
+}
+
+void *calloc(size_t n, size_t size)
+{
+    return __foretell_alloc(n * size); /* bytes that were never written are 0 */
+}
+
+void *realloc(void *memory, size_t size)
+{
+    if (!memory) return __foretell_alloc(size);
+    size_t old = __foretell_size(memory);
+    unsigned char *made = __foretell_alloc(size);
+    memcpy(made, memory, old < size ? old : size);
+    __foretell_free(memory);
+    return made;
+}
+
+void *memcpy(void *to, const void *from, size_t n)
+{
+    __foretell_copy(to, from, n);
+    return to;
+}
+
+void *memmove(void *to, const void *from, size_t n)
+{
+    __foretell_move(to, from, n);
+    return to;
+}
+
+void *memset(void *to, int byte, size_t n)
+{
+    __foretell_fill(to, (unsigned char)byte, n);
+    return to;
+}
+
+int memcmp(const void *a, const void *b, size_t n)
+{
+    const unsigned char *x = a, *y = b;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+void *memchr(const void *of, int byte, size_t n)
+{
+    const unsigned char *x = of;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] == (unsigned char)byte) return (void *)&x[i];
+    return NULL;
+}
+
+/* ---- strings ---- */
+
+size_t strlen(const char *s)
+{
+    size_t n = 0;
+    while (s[n]) n++;
+    return n;
+}
+
+size_t strnlen(const char *s, size_t most)
+{
+    size_t n = 0;
+    while (n < most && s[n]) n++;
+    return n;
+}
+
+int strncmp(const char *a, const char *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned char x = (unsigned char)a[i], y = (unsigned char)b[i];
+        if (x != y) return x < y ? -1 : 1;
+        if (!x) return 0;
+    }
+    return 0;
+}
+
+int strcmp(const char *a, const char *b)
+{
+    return strncmp(a, b, SIZE_MAX);
+}
+
+char *strcpy(char *to, const char *from)
+{
+    size_t i = 0;
+    do to[i] = from[i];
+    while (from[i++]);
+    return to;
+}
+
+char *strncpy(char *to, const char *from, size_t n)
+{
+    size_t i = 0;
+    for (; i < n && from[i]; i++) to[i] = from[i];
+    for (; i < n; i++) to[i] = '\0';
+    return to;
+}
+
+char *strcat(char *to, const char *from)
+{
+    strcpy(to + strlen(to), from);
+    return to;
+}
+
+char *strchr(const char *s, int c)
+{
+    for (;; s++) {
+        if (*s == (char)c) return (char *)s;
+        if (!*s) return NULL;
+    }
+}
+
+char *strrchr(const char *s, int c)
+{
+    const char *found = NULL;
+    for (;; s++) {
+        if (*s == (char)c) found = s;
+        if (!*s) return (char *)found;
+    }
+}
+
+char *strstr(const char *s, const char *part)
+{
+    size_t n = strlen(part);
+    for (; strncmp(s, part, n) != 0; s++)
+        if (!*s) return NULL;
+    return (char *)s;
+}
+
+char *strdup(const char *s)
+{
+    char *made = __foretell_alloc(strlen(s) + 1);
+    return strcpy(made, s);
+}
+
+/* ---- characters of the "C" locale ---- */
+
+int tolower(int c)
+{
+    return c >= 'A' && c <= 'Z' ? c + 32 : c;
+}
+
+int toupper(int c)
+{
+    return c >= 'a' && c <= 'z' ? c - 32 : c;
+}
+
+/* The bits that <ctype.h>'s macros look at, for -128 to 255. */
+static unsigned short classes[384];
+static const unsigned short *middle;
+
+static unsigned short class_of(int c)
+{
+    unsigned short bits = 0;
+    int upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z', digit = c >= '0' && c <= '9';
+    int hex = digit || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');
+    int graph = c > ' ' && c < 127;
+    if (upper) bits |= _ISupper;
+    if (lower) bits |= _ISlower;
+    if (upper || lower) bits |= _ISalpha;
+    if (digit) bits |= _ISdigit;
+    if (hex) bits |= _ISxdigit;
+    if (c == ' ' || (c >= '\t' && c <= '\r')) bits |= _ISspace;
+    if (c >= ' ' && c < 127) bits |= _ISprint;
+    if (graph) bits |= _ISgraph;
+    if (c == ' ' || c == '\t') bits |= _ISblank;
+    if ((c >= 0 && c < ' ') || c == 127) bits |= _IScntrl;
+    if (graph && !upper && !lower && !digit) bits |= _ISpunct;
+    if (upper || lower || digit) bits |= _ISalnum;
+    return bits;
+}
+
+const unsigned short **__ctype_b_loc(void)
+{
+    __foretell_atomic_begin();
+    for (int c = -128; !middle && c < 256; c++) classes[c + 128] = class_of(c);
+    middle = classes + 128;
+    __foretell_atomic_end();
+    return &middle;
+}
+
+#define CLASS(name, bit)                                                                           \
+    int name(int c)                                                                                \
+    {                                                                                              \
+        return c >= -128 && c < 256 ? class_of(c) & bit : 0;                                       \
+    }
+#undef isalpha
+#undef isdigit
+#undef isspace
+#undef isupper
+#undef islower
+#undef isalnum
+#undef isxdigit
+#undef isprint
+#undef ispunct
+CLASS(isalpha, _ISalpha)
+CLASS(isdigit, _ISdigit)
+CLASS(isspace, _ISspace)
+CLASS(isupper, _ISupper)
+CLASS(islower, _ISlower)
+CLASS(isalnum, _ISalnum)
+CLASS(isxdigit, _ISxdigit)
+CLASS(isprint, _ISprint)
+CLASS(ispunct, _ISpunct)
+
+/* ---- numbers ---- */
+
+int abs(int n)
+{
+    return n < 0 ? -n : n;
+}
+
+long labs(long n)
+{
+    return n < 0 ? -n : n;
+}
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    c = (char)tolower(c);
+    return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
+}
+
+static unsigned long magnitude(const char **s, int base, int *negative)
+{
+    const char *t = *s;
+    unsigned long value = 0;
+    while (*t == ' ' || (*t >= '\t' && *t <= '\r')) t++;
+    *negative = *t == '-';
+    if (*t == '-' || *t == '+') t++;
+    int prefix = t[0] == '0' && tolower(t[1]) == 'x' && digit_of(t[2]) < 16;
+    if ((base == 0 || base == 16) && prefix) t += 2, base = 16;
+    if (base == 0) base = t[0] == '0' ? 8 : 10;
+    const char *first = t;
+    for (; digit_of(*t) < base; t++)
+        value = value * (unsigned long)base + (unsigned long)digit_of(*t);
+    if (t != first) *s = t;
+    return value;
+}
+
+unsigned long strtoul(const char *s, char **end, int base)
+{
+    int negative;
+    const char *at = s;
+    unsigned long value = magnitude(&at, base, &negative);
+    if (end) *end = (char *)at;
+    return negative ? 0 - value : value;
+}
+
+long strtol(const char *s, char **end, int base)
+{
+    return (long)strtoul(s, end, base);
+}
+
+int atoi(const char *s)
+{
+    return (int)strtol(s, NULL, 10);
+}
+
+long atol(const char *s)
+{
+    return strtol(s, NULL, 10);
+}
+
+/* Insertion, which is as stable as glibc's merge sort. */
+void qsort(void *base, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+    unsigned char *all = base;
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k && compare(all + (k - 1) * size, all + k * size) > 0; k--)
+            for (size_t b = 0; b < size; b++) {
+                unsigned char kept = all[k * size + b];
+                all[k * size + b] = all[(k - 1) * size + b];
+                all[(k - 1) * size + b] = kept;
+            }
+}
+
+void *bsearch(const void *key, const void *base, size_t n, size_t size,
+              int (*compare)(const void *, const void *))
+{
+    size_t from = 0, to = n;
+    while (from < to) {
+        size_t middle_one = from + (to - from) / 2;
+        const unsigned char *at = (const unsigned char *)base + middle_one * size;
+        int order = compare(key, at);
+        if (!order) return (void *)at;
+        if (order < 0)
+            to = middle_one;
+        else
+            from = middle_one + 1;
+    }
+    return NULL;
+}
+
+void exit(int code)
+{
+    __foretell_exit(code);
+}
+
+void _exit(int code)
+{
+    __foretell_exit(code);
+}
+
+/* ---- printing. A stream is its descriptor. */
+
+FILE *stdin = (FILE *)0;
+FILE *stdout = (FILE *)1;
+FILE *stderr = (FILE *)2;
+
+typedef struct sink {
+    int descriptor;
+    char *to;
+    size_t most, n;
+} sink;
+
+static void put_bytes(sink *s, const char *bytes, size_t n)
+{
+    if (!s->to) __foretell_output(s->descriptor, bytes, n);
+    for (size_t i = 0; s->to && i < n; i++)
+        if (s->n + i + 1 < s->most) s->to[s->n + i] = bytes[i];
+    s->n += n;
+}
+
+static void put_times(sink *s, char c, int n)
+{
+    for (; n > 0; n--) put_bytes(s, &c, 1);
+}
+
+typedef struct format {
+    int left, zero, plus, space, alternate, width, precision, bytes;
+} format;
+
+static const char *read_format(const char *t, format *f, const unsigned long **arguments)
+{
+    for (;; t++) {
+        if (*t == '-')
+            f->left = 1;
+        else if (*t == '0')
+            f->zero = 1;
+        else if (*t == '+')
+            f->plus = 1;
+        else if (*t == ' ')
+            f->space = 1;
+        else if (*t == '#')
+            f->alternate = 1;
+        else
+            break;
+    }
+    if (*t == '*') {
+        f->width = (int)*(*arguments)++;
+        if (f->width < 0) f->left = 1, f->width = -f->width;
+        t++;
+    }
+    for (; *t >= '0' && *t <= '9'; t++) f->width = f->width * 10 + (*t - '0');
+    f->precision = -1;
+    if (*t == '.') {
+        f->precision = 0;
+        if (*++t == '*') f->precision = (int)*(*arguments)++, t++;
+        for (; *t >= '0' && *t <= '9'; t++) f->precision = f->precision * 10 + (*t - '0');
+    }
+    f->bytes = 4;
+    for (;; t++) {
+        if (*t == 'l' || *t == 'z' || *t == 'j' || *t == 't')
+            f->bytes = 8;
+        else if (*t == 'h')
+            f->bytes = f->bytes == 2 ? 1 : 2;
+        else
+            return t;
+    }
+}
+
+static void put_padded(sink *s, const format *f, const char *sign, const char *digits, int n)
+{
+    int signs = (int)strlen(sign), zeros = f->precision > n ? f->precision - n : 0;
+    int room = f->width - signs - zeros - n;
+    int fills = f->zero && !f->left && f->precision < 0;
+    if (!f->left && !fills) put_times(s, ' ', room);
+    put_bytes(s, sign, (size_t)signs);
+    if (fills) put_times(s, '0', room);
+    put_times(s, '0', zeros);
+    put_bytes(s, digits, (size_t)n);
+    if (f->left) put_times(s, ' ', room);
+}
+
+static void put_number(sink *s, const format *f, unsigned long value, unsigned base, int upper,
+                       const char *sign)
+{
+    char digits[24];
+    int n = 24;
+    if (f->precision == 0 && !value)
+        n = 24;
+    else
+        do {
+            unsigned d = (unsigned)(value % base);
+            digits[--n] = (char)(d < 10 ? '0' + d : (upper ? 'A' : 'a') + d - 10);
+            value /= base;
+        } while (value);
+    put_padded(s, f, sign, digits + n, 24 - n);
+}
+
+static unsigned long cut(unsigned long value, int bytes, int sign)
+{
+    int shift = 64 - 8 * bytes;
+    return sign ? (unsigned long)((long)(value << shift) >> shift) : value << shift >> shift;
+}
+
+static void put_signed(sink *s, const format *f, unsigned long argument)
+{
+    long value = (long)cut(argument, f->bytes, 1);
+    const char *sign = value < 0 ? "-" : f->plus ? "+" : f->space ? " " : "";
+    put_number(s, f, value < 0 ? 0 - (unsigned long)value : (unsigned long)value, 10, 0, sign);
+}
+
+static void put_text(sink *s, const format *f, const char *text)
+{
+    if (!text) text = "(null)";
+    size_t n = f->precision >= 0 ? strnlen(text, (size_t)f->precision) : strlen(text);
+    if (!f->left) put_times(s, ' ', f->width - (int)n);
+    put_bytes(s, text, n);
+    if (f->left) put_times(s, ' ', f->width - (int)n);
+}
+
+/* %f, up to 9 digits behind the point, of numbers that fit into 63 bits. */
+static void put_float(sink *s, const format *f, unsigned long bits)
+{
+    double d;
+    char digits[48];
+    int n = 48, precision = f->precision < 0 ? 6 : f->precision > 9 ? 9 : f->precision;
+    __builtin_memcpy(&d, &bits, sizeof d);
+    const char *sign = d < 0 ? "-" : f->plus ? "+" : f->space ? " " : "";
+    if (d < 0) d = -d;
+    unsigned long scale = 1, whole = (unsigned long)d;
+    for (int i = 0; i < precision; i++) scale *= 10;
+    double scaled = (d - (double)whole) * (double)scale;
+    unsigned long part = (unsigned long)scaled;
+    double rest = scaled - (double)part;
+    if (rest > 0.5 || (rest == 0.5 && (part & 1))) part++;
+    if (part >= scale) part -= scale, whole++;
+    for (int i = 0; i < precision; i++) digits[--n] = (char)('0' + part % 10), part /= 10;
+    if (precision) digits[--n] = '.';
+    do digits[--n] = (char)('0' + whole % 10), whole /= 10;
+    while (whole);
+    format plain = *f;
+    plain.precision = -1;
+    put_padded(s, &plain, sign, digits + n, 48 - n);
+}
+
+static void put_one(sink *s, char kind, const format *f, unsigned long argument)
+{
+    format pointer = {.bytes = 8, .width = f->width, .left = f->left, .precision = -1};
+    char c = (char)argument;
+    unsigned long value = cut(argument, f->bytes, 0);
+    switch (kind) {
+    case 'd':
+    case 'i':
+        put_signed(s, f, argument);
+        break;
+    case 'u':
+        put_number(s, f, value, 10, 0, "");
+        break;
+    case 'x':
+        put_number(s, f, value, 16, 0, f->alternate && value ? "0x" : "");
+        break;
+    case 'X':
+        put_number(s, f, value, 16, 1, f->alternate && value ? "0X" : "");
+        break;
+    case 'o':
+        put_number(s, f, value, 8, 0, f->alternate && value ? "0" : "");
+        break;
+    case 'p':
+        put_number(s, &pointer, argument, 16, 0, "0x");
+        break;
+    case 'f':
+        put_float(s, f, argument);
+        break;
+    case 's':
+        put_text(s, f, (const char *)argument);
+        break;
+    case 'c': {
+        char text[2] = {c, '\0'};
+        format one = {.width = f->width, .left = f->left, .precision = 1};
+        if (c)
+            put_text(s, &one, text);
+        else
+            put_bytes(s, text, 1);
+        break;
+    }
+    default:
+        put_bytes(s, &kind, 1);
+    }
+}
+
+static int print_to(sink *s, const char *t, const unsigned long *arguments)
+{
+    while (*t) {
+        size_t plain = 0;
+        while (t[plain] && t[plain] != '%') plain++;
+        if (plain) put_bytes(s, t, plain);
+        t += plain;
+        if (!*t) break;
+        if (*++t == '%') {
+            put_bytes(s, t++, 1);
+            continue;
+        }
+        format f = {0};
+        t = read_format(t, &f, &arguments);
+        put_one(s, *t++, &f, *arguments++);
+    }
+    return (int)s->n;
+}
+
+int __foretell_print(long descriptor, const char *text, const unsigned long *arguments)
+{
+    sink s = {.descriptor = (int)descriptor};
+    return print_to(&s, text, arguments);
+}
+
+int __foretell_format_most(char *to, size_t most, const char *text, const unsigned long *arguments)
+{
+    char none[1];
+    sink s = {.to = to ? to : none, .most = to ? most : 0};
+    print_to(&s, text, arguments);
+    if (s.most) s.to[s.n < s.most ? s.n : s.most - 1] = '\0';
+    return (int)s.n;
+}
+
+int __foretell_format(char *to, const char *text, const unsigned long *arguments)
+{
+    return __foretell_format_most(to, SIZE_MAX, text, arguments);
+}
+
+static int descriptor_of(FILE *stream)
+{
+    return (int)(long)stream;
+}
+
+int fputs(const char *text, FILE *stream)
+{
+    __foretell_output(descriptor_of(stream), text, strlen(text));
+    return 1;
+}
+
+int puts(const char *text)
+{
+    fputs(text, stdout);
+    fputs("\n", stdout);
+    return 1;
+}
+
+int fputc(int c, FILE *stream)
+{
+    char byte = (char)c;
+    __foretell_output(descriptor_of(stream), &byte, 1);
+    return c;
+}
+
+#undef putc
+#undef putchar
+int putc(int c, FILE *stream)
+{
+    return fputc(c, stream);
+}
+
+int putchar(int c)
+{
+    return fputc(c, stdout);
+}
+
+size_t fwrite(const void *bytes, size_t size, size_t n, FILE *stream)
+{
+    __foretell_output(descriptor_of(stream), bytes, size * n);
+    return n;
+}
+
+int fflush(FILE *stream)
+{
+    (void)stream;
+    return 0;
+}
+
+int setvbuf(FILE *stream, char *buffer, int mode, size_t size)
+{
+    (void)stream, (void)buffer, (void)mode, (void)size;
+    return 0;
+}
+
+void perror(const char *text)
+{
+    fputs(text, stderr);
+    fputs(": error\n", stderr);
+}

@@ -1,0 +1,228 @@
+/* POSIX threads, semaphores and C11 threads by the language's instructions. Most functions are one
+ * instruction: RETURN gives its result, DO gives 0. */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "foretell.h"
+
+#define RETURN(type, name, parameters, call) type name parameters { return call; }
+#define DO(name, parameters, call) int name parameters { call; return 0; }
+#define VOID(name, parameters, call) void name parameters { call; }
+
+/* clang-format off */
+
+/* ---- threads. Of attributes only whether the thread is detached counts: the first int. */
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *argument)
+{
+    *thread = __foretell_create(start, argument);
+    if (attributes && ((const int *)attributes)[0]) __foretell_detach(*thread);
+    return 0;
+}
+
+int pthread_join(pthread_t thread, void **result)
+{
+    void *r = __foretell_join(thread);
+    if (result) *result = r;
+    return 0;
+}
+
+DO(pthread_detach, (pthread_t thread), __foretell_detach(thread))
+RETURN(pthread_t, pthread_self, (void), __foretell_self())
+RETURN(int, pthread_equal, (pthread_t a, pthread_t b), a == b)
+VOID(pthread_exit, (void *result), __foretell_end(result))
+DO(pthread_attr_init, (pthread_attr_t *a), ((int *)a)[0] = 0)
+DO(pthread_attr_destroy, (pthread_attr_t *a), (void)a)
+DO(pthread_attr_setdetachstate, (pthread_attr_t *a, int state),
+   ((int *)a)[0] = state == PTHREAD_CREATE_DETACHED)
+
+/* A sleep orders nothing. */
+DO(sched_yield, (void), __foretell_yield())
+RETURN(unsigned, sleep, (unsigned seconds), (__foretell_yield(), seconds & 0))
+DO(usleep, (useconds_t time), (void)time; __foretell_yield())
+DO(nanosleep, (const struct timespec *time, struct timespec *rest),
+   (void)time; (void)rest; __foretell_yield())
+
+/* ---- mutexes, spin locks */
+
+DO(pthread_mutexattr_init, (pthread_mutexattr_t *a), ((int *)a)[0] = PTHREAD_MUTEX_NORMAL)
+DO(pthread_mutexattr_destroy, (pthread_mutexattr_t *a), (void)a)
+DO(pthread_mutexattr_settype, (pthread_mutexattr_t *a, int type), ((int *)a)[0] = type)
+
+int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
+{
+    int type = attributes ? ((const int *)attributes)[0] : PTHREAD_MUTEX_NORMAL;
+    if (type == PTHREAD_MUTEX_RECURSIVE)
+        __foretell_mutex_init_recursive(mutex);
+    else if (type == PTHREAD_MUTEX_ERRORCHECK)
+        __foretell_mutex_init_checking(mutex);
+    else
+        __foretell_mutex_init_normal(mutex);
+    return 0;
+}
+
+DO(pthread_mutex_destroy, (pthread_mutex_t *m), __foretell_mutex_destroy(m))
+RETURN(int, pthread_mutex_lock, (pthread_mutex_t *m), __foretell_lock(m))
+RETURN(int, pthread_mutex_trylock, (pthread_mutex_t *m), __foretell_try_lock(m))
+RETURN(int, pthread_mutex_timedlock, (pthread_mutex_t *m, const struct timespec *until),
+       ((void)until, __foretell_timed_lock(m)))
+RETURN(int, pthread_mutex_unlock, (pthread_mutex_t *m), __foretell_unlock(m))
+DO(pthread_spin_init, (pthread_spinlock_t *l, int shared),
+   (void)shared; __foretell_mutex_init_normal((void *)l))
+DO(pthread_spin_destroy, (pthread_spinlock_t *l), __foretell_mutex_destroy((void *)l))
+RETURN(int, pthread_spin_lock, (pthread_spinlock_t *l), __foretell_lock((void *)l))
+RETURN(int, pthread_spin_trylock, (pthread_spinlock_t *l), __foretell_try_lock((void *)l))
+RETURN(int, pthread_spin_unlock, (pthread_spinlock_t *l), __foretell_unlock((void *)l))
+
+/* ---- read-write locks */
+
+DO(pthread_rwlock_init, (pthread_rwlock_t *l, const pthread_rwlockattr_t *a),
+   (void)a; __foretell_rw_init(l))
+DO(pthread_rwlock_destroy, (pthread_rwlock_t *l), __foretell_rw_destroy(l))
+RETURN(int, pthread_rwlock_rdlock, (pthread_rwlock_t *l), __foretell_read_lock(l))
+RETURN(int, pthread_rwlock_wrlock, (pthread_rwlock_t *l), __foretell_write_lock(l))
+RETURN(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t *l), __foretell_try_read_lock(l))
+RETURN(int, pthread_rwlock_trywrlock, (pthread_rwlock_t *l), __foretell_try_write_lock(l))
+RETURN(int, pthread_rwlock_unlock, (pthread_rwlock_t *l), __foretell_rw_unlock(l))
+
+/* ---- condition variables */
+
+DO(pthread_cond_init, (pthread_cond_t *c, const pthread_condattr_t *a),
+   (void)a; __foretell_cond_init(c))
+DO(pthread_cond_destroy, (pthread_cond_t *c), __foretell_cond_destroy(c))
+RETURN(int, pthread_cond_wait, (pthread_cond_t *c, pthread_mutex_t *m), __foretell_wait(c, m))
+RETURN(int, pthread_cond_timedwait,
+       (pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until),
+       ((void)until, __foretell_timed_wait(c, m)))
+DO(pthread_cond_signal, (pthread_cond_t *c), __foretell_signal(c))
+DO(pthread_cond_broadcast, (pthread_cond_t *c), __foretell_broadcast(c))
+
+/* ---- errno; semaphores give their error there */
+
+static __thread int error_number;
+RETURN(int *, __errno_location, (void), &error_number)
+
+static int or_error(int number)
+{
+    if (!number) return 0;
+    error_number = number;
+    return -1;
+}
+
+DO(sem_init, (sem_t *s, int shared, unsigned count), (void)shared; __foretell_sem_init(s, count))
+DO(sem_destroy, (sem_t *s), __foretell_sem_destroy(s))
+RETURN(int, sem_wait, (sem_t *s), or_error(__foretell_sem_wait(s)))
+RETURN(int, sem_trywait, (sem_t *s), or_error(__foretell_sem_try(s)))
+RETURN(int, sem_timedwait, (sem_t *s, const struct timespec *until),
+       ((void)until, or_error(__foretell_sem_timed(s))))
+RETURN(int, sem_post, (sem_t *s), or_error(__foretell_sem_post(s)))
+DO(sem_getvalue, (sem_t *s, int *value), *value = __foretell_sem_count(s))
+
+/* ---- barriers, once */
+
+int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes,
+                         unsigned count)
+{
+    (void)attributes;
+    if (!count) return EINVAL;
+    __foretell_barrier_init(barrier, count);
+    return 0;
+}
+
+DO(pthread_barrier_destroy, (pthread_barrier_t *b), __foretell_barrier_destroy(b))
+RETURN(int, pthread_barrier_wait, (pthread_barrier_t *b), __foretell_barrier_wait(b))
+DO(pthread_once, (pthread_once_t *once, void (*function)(void)), __foretell_once(once, function))
+
+/* ---- keys: destructors are not run */
+
+enum { KEYS = 64 };
+static __thread const void *values[KEYS];
+static unsigned keys;
+
+int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
+{
+    (void)destructor;
+    __foretell_atomic_begin();
+    unsigned made = keys++;
+    __foretell_atomic_end();
+    if (made >= KEYS) return EAGAIN;
+    *key = made;
+    return 0;
+}
+
+DO(pthread_key_delete, (pthread_key_t key), (void)key)
+DO(pthread_setspecific, (pthread_key_t key, const void *value), values[key] = value)
+RETURN(void *, pthread_getspecific, (pthread_key_t key), (void *)values[key])
+
+/* ---- C11 */
+
+typedef struct start {
+    thrd_start_t function;
+    void *argument;
+} start;
+
+static void *run_c11(void *argument)
+{
+    start s = *(start *)argument;
+    __foretell_free(argument);
+    return (void *)(long)s.function(s.argument);
+}
+
+int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
+{
+    start *s = __foretell_alloc(sizeof *s);
+    s->function = function;
+    s->argument = argument;
+    *thread = __foretell_create(run_c11, s);
+    return thrd_success;
+}
+
+int thrd_join(thrd_t thread, int *result)
+{
+    long r = (long)__foretell_join(thread);
+    if (result) *result = (int)r;
+    return thrd_success;
+}
+
+DO(thrd_detach, (thrd_t thread), __foretell_detach(thread))
+RETURN(thrd_t, thrd_current, (void), __foretell_self())
+RETURN(int, thrd_equal, (thrd_t a, thrd_t b), a == b)
+VOID(thrd_exit, (int result), __foretell_end((void *)(long)result))
+VOID(thrd_yield, (void), __foretell_yield())
+DO(thrd_sleep, (const struct timespec *time, struct timespec *rest),
+   (void)time; (void)rest; __foretell_yield())
+
+int mtx_init(mtx_t *mutex, int type)
+{
+    if (type & mtx_recursive)
+        __foretell_mutex_init_recursive(mutex);
+    else
+        __foretell_mutex_init_normal(mutex);
+    return thrd_success;
+}
+
+VOID(mtx_destroy, (mtx_t *m), __foretell_mutex_destroy(m))
+RETURN(int, mtx_lock, (mtx_t *m), __foretell_lock(m) ? thrd_error : thrd_success)
+RETURN(int, mtx_trylock, (mtx_t *m), __foretell_try_lock(m) ? thrd_busy : thrd_success)
+RETURN(int, mtx_timedlock, (mtx_t *m, const struct timespec *until),
+       ((void)until, __foretell_timed_lock(m) ? thrd_timedout : thrd_success))
+RETURN(int, mtx_unlock, (mtx_t *m), __foretell_unlock(m) ? thrd_error : thrd_success)
+DO(cnd_init, (cnd_t *c), __foretell_cond_init(c))
+VOID(cnd_destroy, (cnd_t *c), __foretell_cond_destroy(c))
+RETURN(int, cnd_wait, (cnd_t *c, mtx_t *m), __foretell_wait(c, m) ? thrd_error : thrd_success)
+RETURN(int, cnd_timedwait, (cnd_t *c, mtx_t *m, const struct timespec *until),
+       ((void)until, __foretell_timed_wait(c, m) ? thrd_timedout : thrd_success))
+DO(cnd_signal, (cnd_t *c), __foretell_signal(c))
+DO(cnd_broadcast, (cnd_t *c), __foretell_broadcast(c))
+VOID(call_once, (once_flag *flag, void (*function)(void)), __foretell_once(flag, function))
+
+/* ---- SV-COMP's sections */
+
+VOID(__VERIFIER_atomic_begin, (void), __foretell_atomic_begin())
+VOID(__VERIFIER_atomic_end, (void), __foretell_atomic_end())
