@@ -326,8 +326,48 @@ static void test_cases(void **state)
     json_decref(all);
 }
 
+/* Classes of one outcome: the step of the arm that is not taken accesses nothing. */
+static void check_outcome(const ft_stepping *steps, const ft_transactions *t, uint32_t passed,
+                          uint32_t wanted)
+{
+    ft_step *step = &steps->threads[0].steps[passed];
+    uint32_t n_accesses = step->n_accesses, most;
+    classes all, some;
+    step->n_accesses = 0;
+    assert_true(classes_find(&all, steps, NULL, false));
+    assert_true(classes_find(&some, steps, t, false));
+    assert_int_equal(classes_count(&all, &most), wanted);
+    assert_int_equal(classes_count(&some, &most), wanted);
+    step->n_accesses = n_accesses;
+    classes_release(&all);
+    classes_release(&some);
+}
+
+/* Arms in line: each class of either outcome has a member. */
+static void test_branch(void **state)
+{
+    (void)state;
+    const ft_stepping_options cut = {.most = 100};
+    const ft_transactions_options options = {.kind = FT_MAT_FEASIBLE, .work = 100000};
+    subject s;
+    open_subject(&s, NULL,
+                 tiny_trace("var x 0\nvar y 0\nvar $ 0\nlocal p 0\nlocal q 0\n"
+                            "a: p := x\na: if (> p 0)\na: y := 1\na: else\na: x := 1\n"
+                            "a: end-if\na: $ := 0\nb: x := 2\nb: q := y\nb: $ := 0\n"));
+    ft_stepping *steps = ft_stepping_new(&s.problem, &cut);
+    ft_transactions *t = ft_transactions_new(steps, &options);
+    assert_int_equal(steps->threads[0].n, 4);
+    assert_int_equal(t->mats.len, 10);
+    assert_int_equal(t->switches.len, 14);
+    check_outcome(steps, t, 2, 8);
+    check_outcome(steps, t, 1, 6);
+    ft_transactions_free(t);
+    ft_stepping_free(steps);
+    close_subject(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_branch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
