@@ -46,9 +46,9 @@ void ft_native_close(ft_native *native); /* accepts NULL */
 /* Valid until ft_native_close. */
 ft_x_executor ft_native_executor(ft_native *native);
 
-/* When the search is over: makes some of its runs again from the program's start, and compares them
- * action by action. A run that differs depends on more than the schedule, or shows that runs are
- * not made as they should be. */
+/* When the search is over: makes some of its runs again from the program's start, at least one and
+ * about as many as half a second allows, and compares them action by action. A run that differs
+ * depends on more than the schedule, or shows that runs are not made as they should be. */
 ft_status ft_native_check(ft_native *native, uint32_t *checked, uint32_t *differing,
                           ft_error *err) FT_MUST_CHECK;
 
