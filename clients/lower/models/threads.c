@@ -10,9 +10,22 @@
 
 #include "foretell.h"
 
-#define RETURN(type, name, parameters, call) type name parameters { return call; }
-#define DO(name, parameters, call) int name parameters { call; return 0; }
-#define VOID(name, parameters, call) void name parameters { call; }
+#define RETURN(type, name, parameters, call)                                                       \
+    type name parameters                                                                           \
+    {                                                                                              \
+        return call;                                                                               \
+    }
+#define DO(name, parameters, call)                                                                 \
+    int name parameters                                                                            \
+    {                                                                                              \
+        call;                                                                                      \
+        return 0;                                                                                  \
+    }
+#define VOID(name, parameters, call)                                                               \
+    void name parameters                                                                           \
+    {                                                                                              \
+        call;                                                                                      \
+    }
 
 /* clang-format off */
 
