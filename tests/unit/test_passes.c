@@ -53,6 +53,7 @@ static const char *const PASS_NAMES[PASSES] = {
     X(CONE, "the cone of the claim")                                                               \
     X(DOMAINS, "domains")                                                                          \
     X(EDGES, "edges of the causality graph")                                                       \
+    X(RANGES, "ranges, for sources and as bounds")                                                 \
     X(Z3, "Z3 alone")                                                                              \
     X(LITERAL, "the literal encoding")
 typedef enum way {
@@ -311,8 +312,10 @@ static void compare_deciding(subject *s)
     given[WAY_DOMAINS].domains = s->domains;
     given[WAY_EDGES].causality = s->causality;
     given[WAY_Z3].solver = FT_SOLVER_Z3;
-    static const way ways[] = {WAY_NOTHING, WAY_SLICE, WAY_DOMAINS, WAY_EDGES, WAY_Z3};
-    decide_all(s, ways[s->seed % 5], &given[ways[s->seed % 5]]);
+    given[WAY_RANGES].solver = FT_SOLVER_Z3;
+    given[WAY_RANGES].intervals = given[WAY_RANGES].bounds = ft_analyses_intervals(s->analyses);
+    static const way ways[] = {WAY_NOTHING, WAY_SLICE, WAY_DOMAINS, WAY_EDGES, WAY_Z3, WAY_RANGES};
+    decide_all(s, ways[s->seed % 6], &given[ways[s->seed % 6]]);
     for (uint32_t k = 0; s->oracle.answers.len && k < 4; k++) {
         uint32_t n = (uint32_t)s->oracle.answers.len;
         decide_in_cones(s, &s->oracle.answers.data[ft_random_below(&s->random, n)], cone);
