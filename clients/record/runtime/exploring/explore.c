@@ -138,6 +138,8 @@ static ft_x_choice carry_out(ft_rt_x_thread *self)
                      .variant = choice.variant,
                      .outcome = choice.outcome};
     ft_rt_x_attempts(&a.operation);
+    if (ft_x_is_late(&a) && a.operation.kind != FT_X_LINGER)
+        ft_rt_x_passes((self->limit + INT64_C(1)) * 1000000);
     ft_x_apply(&ft_rt_x.state, &a);
     if (ft_rt_x.begun) {
         log_step(&a, self->pc);

@@ -14,6 +14,7 @@
  *   failures.c   crashes and assertions
  *   limits.c     time limits of waits
  *   clocks.c, races.c, points.c   races, and their accesses as actions
+ *   inputs.c     time and random numbers
  *   kernel.c     turns of kernel threads
  *   server.c     grades: forks, new processes
  *   rewind.c     grade: rewinding
@@ -89,7 +90,14 @@ void ft_rt_x_wrote(uintptr_t address);
 void ft_rt_x_read(const void *pc);
 /* Waits until one of the attempts would turn out otherwise than its result; false: the time limit
  * passed, if there is one. */
-bool ft_rt_x_wait_for(const ft_x_attempt *attempts, uint32_t n, bool limited, const void *pc);
+bool ft_rt_x_wait_for(const ft_x_attempt *attempts, uint32_t n, int ms, const void *pc);
+
+/* ---- inputs.c */
+int ft_rt_x_clock(clockid_t clock, struct timespec *t); /* as clock_gettime */
+void ft_rt_x_passes(int64_t ns);                        /* time, for the calling thread */
+uint64_t ft_rt_x_random(void);
+void ft_rt_x_random_bytes(void *to, size_t n);
+int ft_rt_x_pid(void); /* the program's process number, the same in all runs */
 
 /* ---- start.c: the output of a run, where the explorer wants it: its place, and its size at last
  */

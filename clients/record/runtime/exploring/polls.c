@@ -125,8 +125,9 @@ static bool is_there(const ft_x_attempt *attempts, uint32_t n, const void *pc)
     ft_rt_x_refuse("a wait without end before the first thread is created", pc);
 }
 
-bool ft_rt_x_wait_for(const ft_x_attempt *attempts, uint32_t n, bool limited, const void *pc)
+bool ft_rt_x_wait_for(const ft_x_attempt *attempts, uint32_t n, int ms, const void *pc)
 {
+    bool limited = ms >= 0;
     struct poller p = {.n = n < VISITS ? n : VISITS};
     if (n > VISITS) ft_rt_x_refuse("a wait for more than 64 channels at once", pc);
     for (uint32_t i = 0; i < n; i++) p.visits[i] = (visit){.pc = pc, .attempt = attempts[i]};
@@ -134,6 +135,7 @@ bool ft_rt_x_wait_for(const ft_x_attempt *attempts, uint32_t n, bool limited, co
     if (!ft_rt_x.begun) return is_there(attempts, n, pc);
     ft_x_operation ready = watch(&p, FT_X_READY, 0);
     ready.other = limited ? FT_X_TIMED : 0;
+    ft_rt_x_self->limit = limited ? (uint32_t)ms : 0;
     return ft_rt_x_announce(&ready, pc).variant == FT_X_IN_TIME;
 }
 

@@ -105,6 +105,9 @@ ft_rt_x_thread *ft_rt_x_pick(ft_rt_x_thread *self);
 /* Announces the operation as it is: the thread is not looked at for polling. */
 ft_x_choice ft_rt_x_announce(const ft_x_operation *operation, const void *pc);
 
+/* ---- inputs.c */
+void ft_rt_x_inputs_begin(void); /* at the first choice */
+
 /* ---- polls.c */
 /* Registers that a function saves at its frame's top, and the return address (x86-64). */
 enum { FT_RT_X_SAVED = 7 };

@@ -161,6 +161,7 @@ void ft_rt_x_first_choice(ft_rt_x_thread *self)
     ft_rt_world_look();
     ft_rt_x_races_begin();
     ft_rt_x_clocks_begin();
+    ft_rt_x_inputs_begin();
     ft_rt_x.begun = true;
     ft_exploring_slot *s = ft_rt_x_grade_used->serve();
     ft_rt_x.slot = s;

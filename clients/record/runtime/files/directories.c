@@ -15,6 +15,7 @@
 #include "raw/inputs.h"
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
+#include "world/world.h"
 
 #define CODE __builtin_return_address(0)
 
@@ -64,6 +65,7 @@ int closedir(DIR *directory)
     int name parameters                                                                            \
     {                                                                                              \
         ft_rt_input in;                                                                            \
+        ft_rt_world_changes(#name, CODE);                                                          \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
         ft_rt_name_in(made, CODE);                                                                 \
         ft_rt_name_out(made, CODE);                                                                \
@@ -86,6 +88,7 @@ NAMES(RMDIR, rmdir, (const char *path), (path), path)
 char *mkdtemp(char *path)
 {
     ft_rt_input in;
+    ft_rt_world_changes("mkdtemp", CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_MKDTEMP, CODE)) return FT_REAL(mkdtemp)(path);
     if (!in.fed) ft_rt_input_did(&in, FT_REAL(mkdtemp)(path) ? 0 : -1);
     ft_rt_input_own(&in, path, strlen(path));

@@ -121,6 +121,7 @@ static uint64_t open_pipe(ft_rt_input *in, int folder, const char *path)
             mode = va_arg(rest, mode_t);                                                           \
             va_end(rest);                                                                          \
         }                                                                                          \
+        ft_rt_world_opens(path, flags, #name, CODE);                                               \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
         follow_name(path, flags, CODE);                                                            \
         uint64_t named = open_pipe(&in, folder, path);                                             \
@@ -143,6 +144,7 @@ OPENS(OPENAT, openat64, (int folder, const char *path, int flags, ...), (folder,
 int creat(const char *path, mode_t mode)
 {
     ft_rt_input in;
+    ft_rt_world_opens(path, O_CREAT, "creat", CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_CREAT, CODE)) return FT_REAL(creat)(path, mode);
     follow_name(path, O_CREAT, CODE);
     int real = FT_REAL(creat)(path, mode);
@@ -167,6 +169,7 @@ static int made_up(ft_rt_input *in, char *name, int flags)
     int name parameters                                                                            \
     {                                                                                              \
         ft_rt_input in;                                                                            \
+        ft_rt_world_opens(path, O_CREAT, #name, CODE);                                             \
         if (!ft_rt_input_begin(&in, FT_INPUT_MKSTEMP, CODE)) return FT_REAL(name) arguments;       \
         if (!in.fed) ft_rt_input_did(&in, ft_rt_fd_apart(FT_REAL(name) arguments));                \
         return made_up(&in, path, flags);                                                          \

@@ -1,5 +1,6 @@
 /* Standard input and output. The C library's own reads bypass the hooks, so the content of a stream
  * is an input at the program's own calls. A replay does not read the stream itself. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,8 @@ static FILE *opened(ft_rt_input *in, FILE *file)
     FILE *name(const char *restrict path, const char *restrict mode)                               \
     {                                                                                              \
         ft_rt_input in;                                                                            \
+        ft_rt_world_opens(path, *mode == 'r' && !strchr(mode, '+') ? O_RDONLY : O_CREAT, #name,    \
+                          CODE);                                                                   \
         if (!ft_rt_input_begin(&in, FT_INPUT_FOPEN, CODE)) return FT_REAL(name)(path, mode);       \
         (*mode == 'r' ? ft_rt_name_in : ft_rt_name_out)(path, CODE);                               \
         ft_rt_input_outside(&in, false);                                                           \

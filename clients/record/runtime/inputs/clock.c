@@ -67,6 +67,7 @@ static struct lag *lag_of(clockid_t clock)
 /* The call, of the program's time. */
 static int get(clockid_t clock, struct timespec *t)
 {
+    if (ft_rt_exploring && ft_rt_x_self) return ft_rt_x_clock(clock, t);
     int result = FT_REAL(clock_gettime)(clock, t);
     const struct lag *lag = result ? NULL : lag_of(clock);
     if (lag && lag->known) *t = from_ns(in_ns(t) - lag->by);
@@ -103,7 +104,11 @@ static time_t get_time(void)
 time_t time(time_t *t)
 {
     ft_rt_input in;
-    if (!ft_rt_input_begin(&in, FT_INPUT_TIME, CODE)) return FT_REAL(time)(t);
+    if (!ft_rt_input_begin(&in, FT_INPUT_TIME, CODE)) {
+        time_t now = ft_rt_exploring ? get_time() : FT_REAL(time)(NULL);
+        if (t) *t = now;
+        return now;
+    }
     FT_RT_GET(&in, FT_RT_STAYS, get_time());
     if (in.fed) is_late(CLOCK_REALTIME, in.result * SECOND);
     if (t && !in.fed) *t = (time_t)in.result;
@@ -114,6 +119,10 @@ time_t time(time_t *t)
 static int get_day(struct timeval *restrict t, void *restrict zone)
 {
     struct timespec now;
+    if (ft_rt_exploring && t && !get(CLOCK_REALTIME, &now)) {
+        *t = (struct timeval){.tv_sec = now.tv_sec, .tv_usec = now.tv_nsec / PER_US};
+        return 0;
+    }
     int result = FT_REAL(gettimeofday)(t, zone);
     const struct lag *lag = lag_of(CLOCK_REALTIME);
     if (result || !t || !lag || !lag->known) return result;
@@ -125,7 +134,7 @@ static int get_day(struct timeval *restrict t, void *restrict zone)
 int gettimeofday(struct timeval *restrict t, void *restrict zone)
 {
     ft_rt_input in;
-    if (!ft_rt_input_begin(&in, FT_INPUT_GETTIMEOFDAY, CODE)) return FT_REAL(gettimeofday)(t, zone);
+    if (!ft_rt_input_begin(&in, FT_INPUT_GETTIMEOFDAY, CODE)) return get_day(t, zone);
     FT_RT_GET(&in, FT_RT_STAYS, get_day(t, zone));
     ft_rt_input_piece(&in, t, sizeof *t);
     if (in.fed) is_late(CLOCK_REALTIME, (int64_t)t->tv_sec * SECOND + t->tv_usec * PER_US);
@@ -135,8 +144,7 @@ int gettimeofday(struct timeval *restrict t, void *restrict zone)
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
     ft_rt_input in;
-    if (!ft_rt_input_begin(&in, FT_INPUT_CLOCK_GETTIME, CODE))
-        return FT_REAL(clock_gettime)(clock, t);
+    if (!ft_rt_input_begin(&in, FT_INPUT_CLOCK_GETTIME, CODE)) return get(clock, t);
     FT_RT_GET(&in, FT_RT_STAYS, get(clock, t));
     ft_rt_input_piece(&in, t, sizeof *t);
     if (in.fed && !in.result) is_late(clock, in_ns(t));
@@ -152,16 +160,24 @@ static int get_based(struct timespec *t, int base)
 int timespec_get(struct timespec *t, int base)
 {
     ft_rt_input in;
-    if (!ft_rt_input_begin(&in, FT_INPUT_CLOCK_GETTIME, CODE))
-        return FT_REAL(timespec_get)(t, base);
+    if (!ft_rt_input_begin(&in, FT_INPUT_CLOCK_GETTIME, CODE)) return get_based(t, base);
     FT_RT_GET(&in, FT_RT_STAYS, get_based(t, base));
     ft_rt_input_piece(&in, t, sizeof *t);
     if (in.fed && in.result == TIME_UTC) is_late(CLOCK_REALTIME, in_ns(t));
     return (int)ft_rt_input_end(&in);
 }
 
+/* An exploration's clocks of the processor go as its others do. */
+static clock_t explored_clock(void)
+{
+    struct timespec t;
+    if (get(CLOCK_PROCESS_CPUTIME_ID, &t)) return -1;
+    return (clock_t)(in_ns(&t) / PER_US);
+}
+
 clock_t clock(void)
 {
+    FT_RT_EXPLORED(explored_clock());
     return FT_RT_INPUT(FT_INPUT_CLOCK, FT_RT_STAYS, FT_REAL(clock)(), NULL, 0);
 }
 
@@ -178,7 +194,7 @@ int getrusage(__rusage_who_t who, struct rusage *usage)
 
 /* ---- sleeping */
 
-/* In an exploration a sleep orders nothing, and no time passes. */
+/* In an exploration a sleep orders nothing, and time passes for the thread alone. */
 
 /* A sleep that passes at once returns 0, and no other thread goes on meanwhile. */
 static int way(int64_t ns, bool *passed)
@@ -195,19 +211,19 @@ static int way(int64_t ns, bool *passed)
 
 unsigned sleep(unsigned seconds)
 {
-    FT_RT_EXPLORED(0);
+    FT_RT_EXPLORED((ft_rt_x_passes((int64_t)seconds * SECOND), 0));
     return SLEEP(FT_INPUT_SLEEP, (int64_t)seconds * SECOND, FT_REAL(sleep)(seconds));
 }
 
 int usleep(useconds_t us)
 {
-    FT_RT_EXPLORED(0);
+    FT_RT_EXPLORED((ft_rt_x_passes((int64_t)us * PER_US), 0));
     return SLEEP(FT_INPUT_USLEEP, (int64_t)us * PER_US, FT_REAL(usleep)(us));
 }
 
 int nanosleep(const struct timespec *t, struct timespec *left)
 {
-    FT_RT_EXPLORED(0);
+    FT_RT_EXPLORED((ft_rt_x_passes(in_ns(t)), 0));
     return SLEEP(FT_INPUT_NANOSLEEP, in_ns(t), FT_REAL(nanosleep)(t, left));
 }
 
@@ -231,9 +247,19 @@ static int64_t duration(clockid_t clock, int flags, const struct timespec *t)
     return in_ns(t) - (until && !get(clock, &now) ? in_ns(&now) : 0);
 }
 
+static int explored_sleep(clockid_t clock, int flags, const struct timespec *t)
+{
+    struct timespec now;
+    if (!(flags & TIMER_ABSTIME))
+        ft_rt_x_passes(in_ns(t));
+    else if (!get(clock, &now))
+        ft_rt_x_passes(in_ns(t) - in_ns(&now));
+    return 0;
+}
+
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *left)
 {
-    FT_RT_EXPLORED(0);
+    FT_RT_EXPLORED(explored_sleep(clock, flags, t));
     return SLEEP(FT_INPUT_CLOCK_NANOSLEEP, duration(clock, flags, t),
                  flags & TIMER_ABSTIME ? sleep_until(clock, t)
                                        : FT_REAL(clock_nanosleep)(clock, flags, t, left));

@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "exploring/exploring.h"
 #include "inputs/inputs.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
@@ -28,27 +29,35 @@
 
 ssize_t getrandom(void *to, size_t n, unsigned flags)
 {
+    FT_RT_EXPLORED((ft_rt_x_random_bytes(to, n), (ssize_t)n));
     return FT_RT_INPUT(FT_INPUT_GETRANDOM, FT_RT_STAYS, FT_REAL(getrandom)(to, n, flags), to, n);
 }
 
 int getentropy(void *to, size_t n)
 {
+    FT_RT_EXPLORED((ft_rt_x_random_bytes(to, n), 0));
     return FT_RT_INPUT(FT_INPUT_GETENTROPY, FT_RT_STAYS, FT_REAL(getentropy)(to, n), to, n);
 }
 
 uint32_t arc4random(void)
 {
+    FT_RT_EXPLORED((uint32_t)ft_rt_x_random());
     return FT_RT_INPUT(FT_INPUT_ARC4RANDOM, FT_RT_STAYS, FT_REAL(arc4random)(), NULL, 0);
 }
 
 uint32_t arc4random_uniform(uint32_t below)
 {
+    FT_RT_EXPLORED(below ? (uint32_t)(ft_rt_x_random() % below) : 0);
     return FT_RT_INPUT(FT_INPUT_ARC4RANDOM_UNIFORM, FT_RT_STAYS, FT_REAL(arc4random_uniform)(below),
                        NULL, 0);
 }
 
 void arc4random_buf(void *to, size_t n)
 {
+    if (ft_rt_exploring && ft_rt_x_self) {
+        ft_rt_x_random_bytes(to, n);
+        return;
+    }
     (void)FT_RT_INPUT(FT_INPUT_ARC4RANDOM_BUF, FT_RT_STAYS, (FT_REAL(arc4random_buf)(to, n), 0), to,
                       n);
 }
@@ -103,6 +112,7 @@ static pid_t know(uint32_t which, pid_t told, pid_t (*real)(void))
 
 pid_t getpid(void)
 {
+    FT_RT_EXPLORED(ft_rt_x_pid());
     pid_t pid = FT_RT_INPUT(FT_INPUT_GETPID, FT_RT_STAYS, FT_REAL(getpid)(), NULL, 0);
     return know(0, pid, FT_REAL(getpid));
 }
@@ -116,6 +126,7 @@ pid_t getppid(void)
 /* A group of processes has the number of its first one, negative. */
 pid_t ft_rt_process(pid_t pid)
 {
+    if (ft_rt_exploring && ft_rt_x_self && pid == ft_rt_x_pid()) return FT_REAL(getpid)();
     pid_t number = pid < -1 ? -pid : pid;
     for (uint32_t i = 0; number > 0 && i < sizeof known / sizeof *known; i++)
         if (number == known[i].told) return pid < 0 ? -known[i].real : known[i].real;

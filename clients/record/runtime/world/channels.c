@@ -110,7 +110,7 @@ static ssize_t peek(ft_rt_world_description *d, const struct iovec *v, size_t n,
                         .object = c->object,
                         .value = FT_X_READABLE,
                         .value2 = ft_rt_world_room(c)};
-    if (waits(d, flags)) ft_rt_x_wait_for(&(ft_x_attempt){.operation = o}, 1, false, pc);
+    if (waits(d, flags)) ft_rt_x_wait_for(&(ft_x_attempt){.operation = o}, 1, -1, pc);
     if (!ft_rt_explore(&o, pc).outcome) return ft_rt_world_error(EAGAIN);
     return (ssize_t)take_out(c, v, n, length_of(v, n), false);
 }

@@ -1,5 +1,6 @@
 /* Calls that leave the program: an exploration makes thousands of runs, and nothing may leave it
  * more often than in one. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,12 +43,13 @@ void ft_rt_world_refuse(ft_rt_world_call call, const char *name, const void *pc)
 
 static bool may_be_read(int fd)
 {
-    enum { MEMORY_DEVICES = 1 };
+    enum { MEMORY_DEVICES = 1, RANDOM = 8, URANDOM = 9 };
     struct stat about;
     if (ft_rt_world_is_outside(fd)) return false;
     if (FT_REAL(fstat)(fd, &about)) return true; /* the call says what is wrong */
     return S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) ||
-           (S_ISCHR(about.st_mode) && major(about.st_rdev) == MEMORY_DEVICES);
+           (S_ISCHR(about.st_mode) && major(about.st_rdev) == MEMORY_DEVICES &&
+            minor(about.st_rdev) != RANDOM && minor(about.st_rdev) != URANDOM);
 }
 
 void ft_rt_world_reads(int fd, const char *name, const void *pc)
@@ -68,10 +70,21 @@ void ft_rt_world_sleeps(const char *name, int ms, const void *pc)
     if (ft_rt_world_runs() && ms < 0) ft_rt_world_refuse(FT_RT_WORLD_KERNEL, name, pc);
 }
 
+void ft_rt_world_changes(const char *name, const void *pc)
+{
+    if (ft_rt_world_runs() && ft_rt_x_has_begun()) ft_rt_world_refuse(FT_RT_WORLD_CHANGE, name, pc);
+}
+
+void ft_rt_world_opens(const char *path, int flags, const char *name, const void *pc)
+{
+    bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC);
+    bool is_device = !strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm", 8) != 0;
+    if (writes && !is_device) ft_rt_world_changes(name, pc);
+}
+
 void ft_rt_world_signals(pid_t to, const char *name, const void *pc)
 {
-    if (ft_rt_world_runs() && to != FT_REAL(getpid)())
-        ft_rt_world_refuse(FT_RT_WORLD_SIGNAL, name, pc);
+    if (ft_rt_world_runs() && to != ft_rt_x_pid()) ft_rt_world_refuse(FT_RT_WORLD_SIGNAL, name, pc);
 }
 
 int ft_rt_world_maps(int protection, int flags, const char *name, const void *pc)

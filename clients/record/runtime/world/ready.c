@@ -196,7 +196,7 @@ static int wait_for_all(struct pollfd *fds, nfds_t n, int ms, const void *pc)
     for (;;) {
         bool at_once = !ms || look_at_files(fds, n);
         uint32_t m = at_once ? 0 : all_attempts(fds, n, list, MOST, pc);
-        bool in_time = at_once || ft_rt_x_wait_for(list, m, ms > 0, pc);
+        bool in_time = at_once || ft_rt_x_wait_for(list, m, ms > 0 ? ms : -1, pc);
         int found = look_at_all(fds, n, pc);
         if (found || at_once || !in_time) return found;
     }
@@ -286,7 +286,7 @@ int ft_rt_world_epoll_wait(int epoll, struct epoll_event *events, int n, int ms,
         ft_x_attempt list[MOST];
         uint32_t m = ms ? all_attempts(fds, many, list, MOST - 1, pc) : 0;
         if (ms) list[m++] = changes;
-        bool in_time = !ms || ft_rt_x_wait_for(list, m, ms > 0, pc);
+        bool in_time = !ms || ft_rt_x_wait_for(list, m, ms > 0 ? ms : -1, pc);
         look_at_all(fds, many, pc);
         int found = report(&sets[d->set], fds, which, many, events, n);
         if (found || !ms || !in_time) return found;

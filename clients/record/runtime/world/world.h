@@ -90,12 +90,13 @@ int ft_rt_world_epoll_wait(int epoll, struct epoll_event *events, int n, int ms,
     X(MOVE, "moves content between descriptors in the kernel", REFUSED)                            \
     X(MESSAGE, "passes descriptors in messages", REFUSED)                                          \
     X(TIMER, "arms a timer of the system", REFUSED)                                                \
+    X(CHANGE, "changes files or folders, which is not kept apart for each run", REFUSED)           \
     X(SHARED, "shares memory with other processes", REFUSED)                                       \
     X(WATCHES, "waits for changes of files or signals by a descriptor", REFUSED)                   \
     X(EDGES, "waits for edges in an epoll set", REFUSED)                                           \
     X(KERNEL, "waits in the kernel, where no other thread is let go on", REFUSED)                  \
     X(UNKNOWN, "is a system call that the recorder does not know to be harmless", REFUSED)         \
-    X(INPUT, "reads a terminal, pipe or socket from outside", REFUSED)
+    X(INPUT, "reads a terminal, pipe, socket or random device", REFUSED)
 
 typedef enum ft_rt_world_call {
 #define FT_ROW(symbol, doc, done) FT_RT_WORLD_##symbol,
@@ -107,6 +108,10 @@ typedef enum ft_rt_world_call {
 /* Ends the run, if the calling thread is explored: "NAME starts another process". Before the first
  * choice, which comes once, a process may be started that gets no modelled descriptors. */
 void ft_rt_world_refuse(ft_rt_world_call call, const char *name, const void *pc);
+/* Before a file is opened, or a name is made, changed or removed. Before the first choice that
+ * comes once. */
+void ft_rt_world_opens(const char *path, int flags, const char *name, const void *pc);
+void ft_rt_world_changes(const char *name, const void *pc);
 /* Before a signal is sent to a process: to another one than this. */
 void ft_rt_world_signals(pid_t to, const char *name, const void *pc);
 /* The flags that memory is mapped with: what is shared would pass from run to run. */
