@@ -185,13 +185,10 @@ ft_x_choice ft_rt_x_announce(const ft_x_operation *operation, const void *pc)
     return carry_out(self);
 }
 
-/* Its frame has the registers of the caller, so that polls.c can compare them. */
 ft_x_choice ft_rt_explore(const ft_x_operation *operation, const void *pc)
 {
     ft_x_operation poll;
-    __builtin_unwind_init();
-    const uint64_t *frame = (const uint64_t *)__builtin_dwarf_cfa() - FT_RT_X_SAVED;
-    if (ft_rt_x_polls(operation, pc, frame, &poll)) {
+    if (ft_rt_x_polls(operation, pc, &poll)) {
         ft_x_choice choice = ft_rt_x_announce(&poll, pc);
         ft_rt_x_polled(&choice);
     }

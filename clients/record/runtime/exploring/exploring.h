@@ -93,8 +93,8 @@ void ft_rt_x_read(const void *pc);
 bool ft_rt_x_wait_for(const ft_x_attempt *attempts, uint32_t n, int ms, const void *pc);
 
 /* ---- inputs.c */
-int ft_rt_x_clock(clockid_t clock, struct timespec *t); /* as clock_gettime */
-void ft_rt_x_passes(int64_t ns);                        /* time, for the calling thread */
+int ft_rt_x_time(clockid_t clock, struct timespec *t); /* as clock_gettime */
+void ft_rt_x_passes(int64_t ns);                       /* time, for the calling thread */
 uint64_t ft_rt_x_random(void);
 void ft_rt_x_random_bytes(void *to, size_t n);
 int ft_rt_x_pid(void); /* the program's process number, the same in all runs */

@@ -86,7 +86,7 @@ static void look(void)
     ft_rt_x_passes((int64_t)LOOK << (*looks < DOUBLINGS ? (*looks)++ : DOUBLINGS));
 }
 
-int ft_rt_x_clock(clockid_t clock, struct timespec *t)
+int ft_rt_x_time(clockid_t clock, struct timespec *t)
 {
     if (!ft_rt_x.begun || clock < 0 || clock >= CLOCKS) return FT_REAL(clock_gettime)(clock, t);
     look();

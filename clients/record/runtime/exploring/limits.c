@@ -12,7 +12,7 @@ enum { PER_S = 1000, PER_MS = 1000000 };
 ft_rt_x_limit ft_rt_x_limit_until(clockid_t clock, const struct timespec *until)
 {
     struct timespec now;
-    if (ft_rt_x_clock(clock, &now)) return (ft_rt_x_limit){.is_set = true};
+    if (ft_rt_x_time(clock, &now)) return (ft_rt_x_limit){.is_set = true};
     int64_t ms =
         (int64_t)(until->tv_sec - now.tv_sec) * PER_S + (until->tv_nsec - now.tv_nsec) / PER_MS;
     return (ft_rt_x_limit){.is_set = true, .ms = ms > 0 ? (uint32_t)ms : 0};

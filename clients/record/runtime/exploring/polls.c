@@ -6,6 +6,7 @@
  * As it was: its registers, the memory of its stack that is in use, its thread-local memory; and no
  * write of instrumented code elsewhere. */
 #include <string.h>
+#include <unwind.h>
 
 #include "exploring/run.h"
 #include "libc/contract.h"
@@ -45,19 +46,40 @@ static uint64_t mix(uint64_t h, uint64_t word)
     return h ^ h >> 32;
 }
 
-/* From the frame of the runtime at which its caller's registers are saved up to the stack's end. */
-static uint64_t state_from(const uint64_t *from)
+/* The caller's frame in the program: what its call keeps, and where its stack begins. */
+typedef struct caller {
+    uintptr_t pc, stack;
+    uint64_t registers;
+} caller;
+
+/* Numbers of rbx, rbp and r12 to r15 as debug information has them; the others a call may change.
+ */
+static _Unwind_Reason_Code find_caller(struct _Unwind_Context *frame, void *context)
 {
-    const ft_rt_x_thread *self = ft_rt_x_self;
+    static const int KEPT[] = {3, 6, 12, 13, 14, 15};
+    caller *c = context;
+    if (_Unwind_GetIP(frame) != c->pc) return _URC_NO_REASON;
+    c->stack = _Unwind_GetCFA(frame);
+    for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++)
+        c->registers = mix(c->registers, _Unwind_GetGR(frame, KEPT[i]));
+    return _URC_END_OF_STACK;
+}
+
+/* A hash; 0: it cannot be told. The unwinder's own locks are nobody's concern. */
+static uint64_t state_at(const void *pc)
+{
+    ft_rt_x_thread *self = ft_rt_x_self;
+    caller c = {.pc = (uintptr_t)pc, .registers = 1};
+    ft_rt_x_self = NULL;
+    _Unwind_Backtrace(find_caller, &c);
+    ft_rt_x_self = self;
     uintptr_t end = self->stack_end ? self->stack_end : self->pointer;
-    uint64_t a = 1, b = 2;
-    if ((uintptr_t)from > end || end - (uintptr_t)from > self->stack) return 0; /* not its stack */
+    if (!c.stack || c.stack > end || end - c.stack > self->stack) return 0;
+    const uint64_t *from = (const uint64_t *)(c.stack & ~(uintptr_t)7);
     size_t n = (end - (uintptr_t)from) / sizeof *from;
-    for (size_t i = 0; i + 1 < n; i += 2) {
-        a = mix(a, from[i]);
-        b = mix(b, from[i + 1]);
-    }
-    return mix(a, b) | 1;
+    uint64_t h = mix(c.registers, n);
+    for (size_t i = 0; i < n; i++) h = mix(h, from[i]);
+    return h | 1;
 }
 
 /* ---- rounds */
@@ -144,14 +166,13 @@ static void forget(struct poller *p)
     p->n = p->reads = p->late_at = 0;
 }
 
-bool ft_rt_x_polls(const ft_x_operation *o, const void *pc, const uint64_t *frame,
-                   ft_x_operation *poll)
+bool ft_rt_x_polls(const ft_x_operation *o, const void *pc, ft_x_operation *poll)
 {
     struct poller *p = own();
     uint32_t first = 0;
     p->reads = 0;
     if (!is_attempt((ft_x_kind)o->kind) || !ft_rt_x.begun) return forget(p), false;
-    p->state = state_from(frame);
+    p->state = state_at(pc);
     for (uint32_t i = p->n; i-- > 0 && p->state;) {
         if (p->visits[i].pc != pc || p->visits[i].state != p->state) continue;
         *poll = watch(p, FT_X_AWAIT, i);
@@ -221,9 +242,8 @@ static void spin(struct poller *p, const void *pc)
 void ft_rt_x_read(const void *pc)
 {
     struct poller *p = own();
-    __builtin_unwind_init();
     if (++p->reads < PLAIN_READS || !ft_rt_x.begun) return;
-    uint64_t state = state_from((const uint64_t *)__builtin_dwarf_cfa() - FT_RT_X_SAVED);
+    uint64_t state = state_at(pc);
     if (p->pc == pc && state && p->was == state) return spin(p, pc);
     if (p->pc != pc && p->reads % PLAIN_READS) return; /* a place among them, for a while */
     p->pc = pc;

@@ -109,12 +109,9 @@ ft_x_choice ft_rt_x_announce(const ft_x_operation *operation, const void *pc);
 void ft_rt_x_inputs_begin(void); /* at the first choice */
 
 /* ---- polls.c */
-/* Registers that a function saves at its frame's top, and the return address (x86-64). */
-enum { FT_RT_X_SAVED = 7 };
-/* Before an operation is announced; frame: where the caller's registers are saved. True: the thread
- * polls and stands before *poll first; `polled` is told what came of that. */
-bool ft_rt_x_polls(const ft_x_operation *operation, const void *pc, const uint64_t *frame,
-                   ft_x_operation *poll);
+/* Before an operation is announced. True: the thread polls and stands before *poll first; `polled`
+ * is told what came of that. */
+bool ft_rt_x_polls(const ft_x_operation *operation, const void *pc, ft_x_operation *poll);
 void ft_rt_x_polled(const ft_x_choice *choice);
 void ft_rt_x_attempts(const ft_x_operation *operation); /* right before it is carried out */
 void ft_rt_x_attempted(const ft_x_operation *operation, const void *pc, const ft_x_choice *choice);

@@ -67,7 +67,7 @@ static struct lag *lag_of(clockid_t clock)
 /* The call, of the program's time. */
 static int get(clockid_t clock, struct timespec *t)
 {
-    if (ft_rt_exploring && ft_rt_x_self) return ft_rt_x_clock(clock, t);
+    if (ft_rt_exploring && ft_rt_x_self) return ft_rt_x_time(clock, t);
     int result = FT_REAL(clock_gettime)(clock, t);
     const struct lag *lag = result ? NULL : lag_of(clock);
     if (lag && lag->known) *t = from_ns(in_ns(t) - lag->by);
