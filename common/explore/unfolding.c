@@ -458,7 +458,10 @@ uint32_t ft_unfolding_event(ft_unfolding *u, const ft_configuration *c, const ft
     history(u, c, a, &h);
     uint32_t operation = operation_of(u, &a->operation);
     const uint64_t words[] = {operation, a->thread, a->variant, a->outcome};
-    uint64_t key = ft_hash_bytes(h.last, sizeof h.last, ft_hash_bytes(words, sizeof words, 2));
+    uint32_t width = u->width;
+    while (width && !h.last[width - 1]) width--;
+    uint64_t key =
+        ft_hash_bytes(h.last, width * sizeof *h.last, ft_hash_bytes(words, sizeof words, 2));
     for (;; key++) {
         bool inserted;
         uint64_t *slot = ft_map_slot(&u->by_content, key, u->events.len, &inserted);

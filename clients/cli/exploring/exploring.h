@@ -9,7 +9,8 @@
  * checked like any other: so reports, fingerprints, baselines and replays need nothing of their
  * own. What was observed in such a run has the status `explored`.
  *
- * Imports: options, terminal, record/native, record/raw, common/base, common/explore. */
+ * Imports: options, terminal, record/maker/symbols, record/native, record/raw, common/base,
+ * common/explore. */
 #ifndef FT_CLI_EXPLORING_H
 #define FT_CLI_EXPLORING_H
 
@@ -43,8 +44,9 @@ typedef struct ft_exploration {
     ft_exploring_grade grade;
     char *why;               /* not an earlier grade; "": it is the first */
     char *refused, *strayed; /* the first such call, and what differed; NULL: none */
+    char *lingering;         /* FILE:LINE of the first loop whose rounds were cut; NULL: none */
     double seconds;          /* that it took */
-    uint32_t steps;          /* that a run may have */
+    uint32_t steps, polls;   /* that a run may have; rounds in vain of a loop that polls */
 } ft_exploration;
 
 /* Explores for so many seconds at most (0: no bound); the rest is said by the options of `explore`.

@@ -6,6 +6,7 @@
 
 #include "base/contract.h"
 #include "exploring/exploring.h"
+#include "maker/symbols/symbols.h"
 #include "terminal/terminal.h"
 
 enum { DEFAULT_STEPS = 10000, DEFAULT_POLLS = 3, MOST_BYTES_SHARE = 4 };
@@ -115,6 +116,22 @@ static char *copy(const char *text)
     return text ? ft_strdup(text) : NULL;
 }
 
+/* FILE:LINE; without debug information the file and the offset in it. */
+static char *place_text(const ft_native_place *place)
+{
+    ft_strbuf text = {0};
+    ft_code_place at;
+    ft_symbols *symbols = ft_symbols_new();
+    if (place->module) ft_symbols_module(symbols, place->module, 0);
+    if (!place->module || !ft_symbols_place(symbols, place->offset + 1, &text, &at)) {
+        ft_strbuf_release(&text);
+        ft_strbuf_printf(&text, "%s+0x%llx", place->module ? place->module : "?",
+                         (unsigned long long)place->offset);
+    }
+    ft_symbols_free(symbols);
+    return ft_strbuf_take(&text);
+}
+
 static void take_facts(session *s)
 {
     const char *why = "";
@@ -123,6 +140,7 @@ static void take_facts(session *s)
     s->to->grade = ft_native_grade(s->native, &why);
     s->to->why = ft_strdup(why);
     s->to->races = ft_native_races(s->native, &races);
+    if (ft_native_lingering(s->native, 0, &place)) s->to->lingering = place_text(&place);
     s->to->refused = copy(ft_native_refused(s->native, &place));
     s->to->strayed = copy(ft_native_strayed(s->native));
 }
@@ -164,6 +182,7 @@ ft_status ft_exploring_run(const ft_options *options, double seconds, ft_explora
     ft_progress_init(&s.progress, options->quiet);
     ft_native_options native = native_options(&s);
     exploration->steps = native.run.max_steps;
+    exploration->polls = native.run.polls;
     ft_status status = ft_native_open(&native, &s.native, err);
     if (status == FT_OK) status = explore(&s, seconds, err);
     ft_native_close(s.native);
@@ -189,6 +208,7 @@ void ft_exploration_release(ft_exploration *x)
     ft_vec_release(&x->failing);
     free(x->why);
     free(x->refused);
+    free(x->lingering);
     free(x->strayed);
     *x = (ft_exploration){0};
 }

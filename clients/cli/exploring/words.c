@@ -7,7 +7,7 @@
 bool ft_exploration_is_whole(const ft_exploration *x)
 {
     return x->outcome.cover == FT_X_COVER_EVERY && !x->races && !x->outcome.total.lingering &&
-           !x->refused && !x->strayed;
+           !x->lingering && !x->refused && !x->strayed;
 }
 
 /* What a reader must know before he takes the word for more than it is. */
@@ -19,8 +19,9 @@ static void print_limits(const ft_exploration *x, ft_strbuf *out)
     if (x->outcome.total.cut && !x->refused)
         ft_strbuf_printf(out, "; %llu runs were ended after %u steps",
                          (unsigned long long)x->outcome.total.cut, x->steps);
-    if (x->outcome.total.lingering)
-        ft_strbuf_puts(out, ", where a loop that polls gives up no later than in its last round");
+    if (x->lingering || x->outcome.total.lingering)
+        ft_strbuf_printf(out, ", with at most %u fruitless rounds of %s", x->polls,
+                         x->lingering ? x->lingering : "a loop that polls");
     if (x->refused) ft_strbuf_printf(out, "; runs end at %s, which is not explored", x->refused);
     if (x->outcome.total.strayed)
         ft_strbuf_printf(out, "; %llu runs did not repeat themselves%s%s",
