@@ -6,6 +6,7 @@
  *
  *   -w N  workers   -g N  first grade (ft_exploring_grade)   -r N  at most N runs   -c  complete
  *   -o  with each different output of a class
+ *   -p  again, with the accesses of the races as scheduling points
  *   -s N  steps a run   -v  verbose   -n  names each class   -t  runs a second
  *   -a    at the end some runs again, from the program's start: "sample N differing N" */
 #include <stdio.h>
@@ -114,13 +115,33 @@ static ft_status check(ft_native *native, ft_error *err)
     return status;
 }
 
+/* The accesses of races become scheduling points of another exploration. */
+static bool find_points(ft_native_options *options, const ft_x_options *search, ft_error *err)
+{
+    bool finished;
+    ft_x_counts counts;
+    ft_native *native;
+    const ft_native_race *races;
+    ft_x_options quiet = *search;
+    quiet.on_class = NULL;
+    if (ft_native_open(options, &native, err) != FT_OK) return false;
+    ft_x_executor executor = ft_native_executor(native);
+    ft_status status = ft_x_search(&executor, &quiet, &counts, &finished, err);
+    size_t n = ft_native_races(native, &races);
+    for (size_t i = 0; i < n && i < FT_EXPLORING_RACES; i++)
+        for (int side = 0; side < 2; side++)
+            options->run.points[options->run.n_points++] = races[i].race.pc[side];
+    ft_native_close(native);
+    return status == FT_OK;
+}
+
 int main(int argc, char **argv)
 {
     ft_native_options options = ft_native_defaults();
     ft_x_options search = {.on_class = take};
     seen s = {0};
-    bool verbose = false, timed = false, checks = false;
-    for (int o; (o = getopt(argc, argv, "+w:g:r:s:p:cvntxk:ao")) >= 0;) {
+    bool verbose = false, timed = false, points = false, checks = false;
+    for (int o; (o = getopt(argc, argv, "+w:g:r:s:pcvntxk:ao")) >= 0;) {
         if (o == 'w') options.workers = (uint32_t)strtoul(optarg, NULL, 10);
         if (o == 'g') options.run.grade = (uint32_t)strtoul(optarg, NULL, 10);
         if (o == 'r') search.max_runs = (uint64_t)strtoull(optarg, NULL, 10);
@@ -132,6 +153,7 @@ int main(int argc, char **argv)
         if (o == 'n') s.names = true;
         if (o == 't') timed = true;
         if (o == 'a') checks = true;
+        if (o == 'p') points = true;
         if (o == 'x') options.shows = true;
     }
     if (optind == argc) return 2;
@@ -139,6 +161,10 @@ int main(int argc, char **argv)
     ft_error err = FT_ERROR_INIT;
     ft_x_counts counts;
     bool finished = false;
+    if (points && !find_points(&options, &search, &err)) {
+        fprintf(stderr, "%s\n", err.message);
+        return 2;
+    }
     double start = now();
     if (ft_native_open(&options, &s.native, &err) != FT_OK) {
         fprintf(stderr, "%s\n", err.message);
