@@ -193,8 +193,37 @@ static const char *stuck_kind(const ft_trace *trace, uint32_t event)
     return timed_out || gives_up || bystander ? NULL : kinds[kind];
 }
 
+/* ---- forked processes ---- */
+
+static uint32_t edge_out(const ft_trace *trace, const char *name)
+{
+    for (uint32_t e = 0; e < trace->n_events; e++)
+        if (trace->kind[e] == FT_EVENT_EDGE_OUT &&
+            strcmp(trace->edges.names[trace->object[e]], name) == 0)
+            return e;
+    return FT_NO_EVENT;
+}
+
+/* The process that is forked at `fork` waits for `lock`: each place where another thread is about
+ * to give the lock up. */
+static void add_forks(const ft_trace *trace, uint32_t fork, uint32_t lock, ft_oracle_result *result)
+{
+    for (uint32_t e = 0; e < trace->n_events; e++) {
+        if (trace->kind[e] != FT_EVENT_RELEASE || trace->object[e] != lock) continue;
+        if (trace->thread[e] == trace->thread[fork]) continue;
+        uint32_t depth = holding_at(trace, e).depth[lock];
+        if (depth == 1 || (depth && trace->flags[e] & FT_FLAG_CONDITION))
+            ft_oracle_push(result, FT_CHECK_DEADLOCK, FT_ORACLE_NO_PROPERTY,
+                           (ft_claim){.kind = FT_CLAIM_CO_ENABLED, .events = {e, fork}});
+    }
+}
+
 void ft_oracle_add_deadlocks(const ft_trace *trace, ft_oracle_result *result)
 {
+    uint32_t fork = edge_out(trace, "process 1.1"), want = edge_out(trace, "process 1 locks l");
+    uint32_t lock = ft_intern_find(&trace->locks, "l", 1);
+    if (fork != FT_NO_EVENT && want != FT_NO_EVENT && lock != FT_NO_ID)
+        add_forks(trace, fork, lock, result);
     for (uint32_t e = 0; e < trace->n_events; e++) {
         ft_claim path = {.kind = FT_CLAIM_DEADLOCK, .n_events = 1, .events = {e}};
         if (is_request(trace, e)) extend_cycle(trace, &path, result);
@@ -292,6 +321,7 @@ const char *ft_oracle_claim_kind(const ft_trace *trace, const ft_claim *claim)
     if (claim->kind == FT_CLAIM_DEADLOCK) return "cycle";
     if (claim->kind == FT_CLAIM_STUCK) return stuck_kind(trace, claim->events[0]);
     if (claim->kind == FT_CLAIM_UNINITIALISED) return "uninitialised";
+    if (claim->kind == FT_CLAIM_CO_ENABLED) return "fork";
     if (claim->kind != FT_CLAIM_AFTER_FREE) return "";
     return trace->kind[claim->events[1]] == FT_EVENT_FREE ? "double-free" : "use-after-free";
 }

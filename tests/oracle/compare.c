@@ -500,10 +500,12 @@ static bool compare_wakeups(subject *s)
 }
 
 /* A property that names its places is asked there all the same. */
-static bool is_ignored(const ft_trace *trace, const ft_claim *claim, uint32_t loc)
+static bool is_ignored(const ft_trace *trace, const ft_oracle_answer *answer, uint32_t loc)
 {
-    if (claim->kind == FT_CLAIM_CONDITION || claim->kind == FT_CLAIM_CO_ENABLED ||
-        claim->kind == FT_CLAIM_BEFORE)
+    const ft_claim *claim = &answer->claim;
+    bool asked = answer->check == FT_CHECK_PROPERTY;
+    if (claim->kind == FT_CLAIM_CONDITION || claim->kind == FT_CLAIM_BEFORE ||
+        (asked && claim->kind == FT_CLAIM_CO_ENABLED))
         return false;
     for (uint32_t i = 0; i < ft_claim_events(claim); i++)
         if (trace->loc[claim->events[i]] == loc) return true;
@@ -518,7 +520,7 @@ static bool compare_ignored(subject *s)
     if (loc == FT_NO_LOC) return true;
     s->oracle = (ft_oracle_result){0};
     for (size_t i = 0; i < all.answers.len; i++)
-        if (!is_ignored(s->trace, &all.answers.data[i].claim, loc))
+        if (!is_ignored(s->trace, &all.answers.data[i], loc))
             ft_vec_push(&s->oracle.answers, all.answers.data[i]);
     s->ignored = ft_trace_location_text(s->trace, loc);
     bool ok = compare_events(s, "with a location ignored", "default", NULL);

@@ -1,6 +1,7 @@
 #include "oracle/program.h"
 
 #include <assert.h>
+#include <string.h>
 
 uint32_t ft_program_below(ft_program *program, uint32_t bound)
 {
@@ -197,17 +198,25 @@ static void add_protected(ft_program *program, uint32_t depth)
         ft_program_add_data(program);
 }
 
+static void add_source(ft_program *program, const char *name)
+{
+    uint32_t edge = ft_builder_edge(program->builder, name, strlen(name));
+    assert(edge == program->n_edges);
+    program->n_edges++;
+    ft_program_add(program, FT_EVENT_EDGE_OUT, edge);
+}
+
 static void add_edge(ft_program *program)
 {
     /* The first use of an edge is its source; every thread may then wait for it. */
     if (program->n_edges && ft_program_percent(program, 75)) {
         ft_program_add(program, FT_EVENT_EDGE_IN, ft_program_below(program, program->n_edges));
+    } else if (program->n_edges == 0 && program->n_locks) {
+        add_source(program, "process 1.1"); /* a fork, and what the forked process waits for */
+        add_source(program, "process 1 locks l");
     } else if (program->n_edges < FT_PROGRAM_EDGES) {
         static const char *const names[FT_PROGRAM_EDGES] = {"e0", "e1", "e2"};
-        uint32_t edge = ft_builder_edge(program->builder, names[program->n_edges], 2);
-        assert(edge == program->n_edges);
-        program->n_edges++;
-        ft_program_add(program, FT_EVENT_EDGE_OUT, edge);
+        add_source(program, names[program->n_edges]);
     }
 }
 
