@@ -185,6 +185,14 @@ ft_x_choice ft_rt_x_announce(const ft_x_operation *operation, const void *pc)
     return carry_out(self);
 }
 
+ft_x_choice ft_rt_explore_more(const ft_x_operation *operation, const void *pc)
+{
+    ft_rt_x_goes_on();
+    ft_x_choice choice = ft_rt_x_announce(operation, pc);
+    ft_rt_x_attempted(operation, pc, &choice);
+    return choice;
+}
+
 ft_x_choice ft_rt_explore(const ft_x_operation *operation, const void *pc)
 {
     ft_x_operation poll;

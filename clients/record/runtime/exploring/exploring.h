@@ -81,6 +81,8 @@ bool ft_rt_x_open(void); /* at the program's start; true: it is explored, not re
  * the operation's result (an attempt's success). Does not return where the run ends. Before the
  * first choice it only carries it out. */
 ft_x_choice ft_rt_explore(const ft_x_operation *operation, const void *pc);
+/* The same of a call that has announced an action already. */
+ft_x_choice ft_rt_explore_more(const ft_x_operation *operation, const void *pc);
 bool ft_rt_x_has_begun(void); /* was the first choice met? */
 /* Ends the run because of a call that no exploration does; the text names it. */
 void ft_rt_x_refuse(const char *call, const void *pc) __attribute__((noreturn));

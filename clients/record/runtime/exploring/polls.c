@@ -91,6 +91,12 @@ static bool is_attempt(ft_x_kind kind)
            kind == FT_X_TRY_RECEIVE || kind == FT_X_TRY_SEND;
 }
 
+static bool same_operation(const ft_x_operation *a, const ft_x_operation *b)
+{
+    return a->kind == b->kind && a->object == b->object && a->value == b->value &&
+           a->value2 == b->value2;
+}
+
 static bool same_attempt(const ft_x_attempt *a, const ft_x_attempt *b)
 {
     return a->result == b->result && a->operation.kind == b->operation.kind &&
@@ -175,12 +181,21 @@ bool ft_rt_x_polls(const ft_x_operation *o, const void *pc, ft_x_operation *poll
     p->state = state_at(pc);
     for (uint32_t i = p->n; i-- > 0 && p->state;) {
         if (p->visits[i].pc != pc || p->visits[i].state != p->state) continue;
+        if (!same_operation(&p->visits[i].attempt.operation, o)) continue;
         *poll = watch(p, FT_X_AWAIT, i);
         return true;
     }
     if (equal_rounds(p, pc, &first) < ft_rt_x_header->options.polls) return false;
     *poll = watch(p, FT_X_LINGER, first);
     return true;
+}
+
+/* Another action of the same call: the thread is where it was because it has not left. */
+void ft_rt_x_goes_on(void)
+{
+    struct poller *p = own();
+    p->reads = 0;
+    p->state = 0;
 }
 
 void ft_rt_x_polled(const ft_x_choice *choice)

@@ -49,18 +49,21 @@ static short events_of(const ft_rt_world_description *d, short wanted, uint64_t 
     return found;
 }
 
-static bool set_is_ready(const ft_rt_world_description *d, const void *pc);
+static bool set_is_ready(const ft_rt_world_description *d, bool *first, const void *pc);
 
-static short ready_events(struct pollfd *one, const void *pc)
+/* *first: no action of the call was announced yet. */
+static short ready_events(struct pollfd *one, bool *first, const void *pc)
 {
     uint64_t in = 0, out = 0;
     ft_x_attempt list[2];
     const ft_rt_world_description *d = ft_rt_world_of(one->fd);
     if (d->kind == FT_RT_WORLD_EPOLL)
-        return set_is_ready(d, pc) ? (short)(one->events & (POLLIN | POLLRDNORM)) : 0;
+        return set_is_ready(d, first, pc) ? (short)(one->events & (POLLIN | POLLRDNORM)) : 0;
     uint32_t n = attempts_of(d, one->events, list);
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t outcome = ft_rt_explore(&list[i].operation, pc).outcome;
+        uint64_t outcome =
+            (*first ? ft_rt_explore : ft_rt_explore_more)(&list[i].operation, pc).outcome;
+        *first = false;
         if (d->in && list[i].operation.object == d->in->object) in = outcome;
         if (d->out && list[i].operation.object == d->out->object) out = outcome;
     }
@@ -136,12 +139,12 @@ static uint32_t list_members(const struct set *s, struct pollfd *fds, uint32_t *
     return n;
 }
 
-static bool set_is_ready(const ft_rt_world_description *d, const void *pc)
+static bool set_is_ready(const ft_rt_world_description *d, bool *first, const void *pc)
 {
     struct pollfd fds[MOST];
     uint32_t which[MOST], n = list_members(&sets[d->set], fds, which);
     for (uint32_t i = 0; i < n; i++)
-        if (ready_events(&fds[i], pc)) return true;
+        if (ready_events(&fds[i], first, pc)) return true;
     return false;
 }
 
@@ -179,12 +182,12 @@ static int look_at_files(struct pollfd *fds, nfds_t n)
     return found;
 }
 
-static int look_at_all(struct pollfd *fds, nfds_t n, const void *pc)
+static int look_at_all(struct pollfd *fds, nfds_t n, bool *first, const void *pc)
 {
     int found = look_at_files(fds, n);
     for (nfds_t i = 0; i < n; i++) {
         if (fds[i].fd < 0 || !ft_rt_world_of(fds[i].fd)) continue;
-        fds[i].revents = ready_events(&fds[i], pc);
+        fds[i].revents = ready_events(&fds[i], first, pc);
         found += fds[i].revents != 0;
     }
     return found;
@@ -193,11 +196,11 @@ static int look_at_all(struct pollfd *fds, nfds_t n, const void *pc)
 static int wait_for_all(struct pollfd *fds, nfds_t n, int ms, const void *pc)
 {
     ft_x_attempt list[MOST];
-    for (;;) {
+    for (bool first = true;;) {
         bool at_once = !ms || look_at_files(fds, n);
         uint32_t m = at_once ? 0 : all_attempts(fds, n, list, MOST, pc);
         bool in_time = at_once || ft_rt_x_wait_for(list, m, ms > 0 ? ms : -1, pc);
-        int found = look_at_all(fds, n, pc);
+        int found = look_at_all(fds, n, &first, pc);
         if (found || at_once || !in_time) return found;
     }
 }
@@ -287,7 +290,8 @@ int ft_rt_world_epoll_wait(int epoll, struct epoll_event *events, int n, int ms,
         uint32_t m = ms ? all_attempts(fds, many, list, MOST - 1, pc) : 0;
         if (ms) list[m++] = changes;
         bool in_time = !ms || ft_rt_x_wait_for(list, m, ms > 0 ? ms : -1, pc);
-        look_at_all(fds, many, pc);
+        bool first = false;
+        look_at_all(fds, many, &first, pc);
         int found = report(&sets[d->set], fds, which, many, events, n);
         if (found || !ms || !in_time) return found;
     }
