@@ -332,13 +332,26 @@ size_t ft_unfolding_list(const ft_unfolding *u, const ft_configuration *c, uint3
     return n;
 }
 
-static uint64_t ended_in(const ft_unfolding *u, const ft_configuration *c)
+static bool is_end(const ft_unfolding *u, uint32_t said)
+{
+    return said && u->operations.data[said - 1].kind == FT_X_NONE;
+}
+
+static uint64_t ended_at_start(const ft_unfolding *u)
 {
     uint64_t ended = 0;
-    for (uint32_t t = 0; t < u->width; t++) {
-        uint32_t said = said_before(u, c, t);
-        if (said && u->operations.data[said - 1].kind == FT_X_NONE) ended |= UINT64_C(1) << t;
-    }
+    for (uint32_t t = 0; t < u->n_threads; t++)
+        if (is_end(u, u->first[t] + 1)) ended |= UINT64_C(1) << t;
+    return ended;
+}
+
+/* The threads that end behind the event. */
+static uint64_t ended_by(const ft_unfolding *u, uint32_t e)
+{
+    const event *x = &u->events.data[e];
+    const ft_x_operation *o = &u->operations.data[x->operation];
+    uint64_t ended = is_end(u, x->next) ? UINT64_C(1) << x->thread : 0;
+    if (o->kind == FT_X_CREATE && is_end(u, x->first)) ended |= UINT64_C(1) << o->object;
     return ended;
 }
 
@@ -349,7 +362,7 @@ ft_x_state ft_unfolding_state(ft_unfolding *u, const ft_configuration *c)
     for (uint32_t i = 0; i < u->initial.len; i++) u->objects[i] = u->initial.data[i];
     ft_x_state state = {.objects = u->objects,
                         .n_objects = u->n_objects + 1,
-                        .ended = ended_in(u, c),
+                        .ended = ended_at_start(u),
                         .watches = u->watches};
     size_t n = ft_unfolding_list(u, c, NULL, 0);
     ft_vec_reserve(&u->list, n + 1);
@@ -357,6 +370,7 @@ ft_x_state ft_unfolding_state(ft_unfolding *u, const ft_configuration *c)
     for (size_t i = 0; i < n; i++) {
         ft_x_action a = action_of(u, u->list.data[i]);
         ft_x_apply(&state, &a);
+        state.ended |= ended_by(u, u->list.data[i]);
     }
     return state;
 }
