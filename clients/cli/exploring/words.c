@@ -29,6 +29,23 @@ static void print_limits(const ft_exploration *x, ft_strbuf *out)
                          x->strayed ? x->strayed : "");
 }
 
+/* Where a loop's further rounds were not tried, or runs end at a call that is not explored, nothing
+ * is called every schedule. */
+static void print_cover(const ft_exploration *x, ft_strbuf *out)
+{
+    static const char EVERY[] = "every schedule";
+    ft_strbuf words = {0};
+    bool fewer = x->lingering || x->outcome.total.lingering || x->refused;
+    ft_x_outcome_print(&x->outcome, &words);
+    const char *text = ft_strbuf_text(&words);
+    if (fewer && strncmp(text, EVERY, sizeof EVERY - 1) == 0) {
+        ft_strbuf_puts(out, "schedules");
+        text += sizeof EVERY - 1;
+    }
+    ft_strbuf_puts(out, text);
+    ft_strbuf_release(&words);
+}
+
 void ft_exploration_print(const ft_exploration *x, ft_strbuf *out)
 {
     static const char *const STOPPED[FT_X_STOPS] = {[FT_X_STOP_RUNS] = " (--runs reached)",
@@ -36,7 +53,7 @@ void ft_exploration_print(const ft_exploration *x, ft_strbuf *out)
                                                     [FT_X_STOP_ASKED] = " (interrupted)"};
     const ft_x_outcome *o = &x->outcome;
     ft_strbuf_puts(out, "explored: ");
-    ft_x_outcome_print(o, out);
+    print_cover(x, out);
     print_limits(x, out);
     if (STOPPED[o->stop]) ft_strbuf_puts(out, STOPPED[o->stop]);
     if (x->failing.len)
