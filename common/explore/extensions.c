@@ -22,13 +22,34 @@ struct ft_extensions {
     uint32_t oldest[FT_X_THREADS]; /* by thread: its first fresh event */
     const uint32_t *fresh;         /* the configuration's */
     size_t n_fresh;
+    bool (*should_stop)(void *context);
+    void *context;
+    uint64_t work; /* looks at events, as it is asked after so many */
+    bool stopped;
 };
 
-ft_extensions *ft_extensions_new(ft_unfolding *u)
+ft_extensions *ft_extensions_new(ft_unfolding *u, bool (*should_stop)(void *context), void *context)
 {
     ft_extensions *x = ft_calloc(1, sizeof *x);
     x->u = u;
+    x->should_stop = should_stop;
+    x->context = context;
     return x;
+}
+
+bool ft_extensions_stopped(const ft_extensions *x)
+{
+    return x->stopped;
+}
+
+static bool is_stopped(ft_extensions *x, size_t work)
+{
+    enum { EVERY_SO_MUCH = 1 << 20 };
+    x->work += work;
+    if (x->work < EVERY_SO_MUCH || x->stopped || !x->should_stop) return x->stopped;
+    x->work = 0;
+    x->stopped = x->should_stop(x->context);
+    return x->stopped;
 }
 
 void ft_extensions_free(ft_extensions *x)
@@ -161,6 +182,7 @@ static bool is_above(const ft_extensions *x, uint32_t e)
  * last events of the pool alone, so that it comes once. */
 static void grow(ft_extensions *x, const place *p, const ft_configuration *h, size_t k)
 {
+    if (is_stopped(x, x->pool.len + FT_X_THREADS)) return;
     uint32_t at = ask(x, h, p->thread);
     for (uint32_t i = 0; i < x->answers.data[at].n; i++) {
         uint32_t f = x->found.data[x->answers.data[at].first + i];
@@ -260,7 +282,7 @@ void ft_extensions_find(ft_extensions *x, const ft_configuration *c, const uint3
     }
     for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++) {
         uint32_t later = FT_X_NO_EVENT, before = c->last[t];
-        for (;;) {
+        while (!is_stopped(x, x->events.len)) {
             at_place(x, &(place){.c = c, .thread = t, .later = later}, before);
             if (!before) break;
             later = before;

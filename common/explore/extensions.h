@@ -15,7 +15,12 @@
 
 typedef struct ft_extensions ft_extensions;
 
-ft_extensions *ft_extensions_new(ft_unfolding *u);
+/* should_stop (may be NULL) is asked now and then while extensions are looked for, which can take
+ * long: an action that depends on everything has as many histories as there are configurations. */
+ft_extensions *ft_extensions_new(ft_unfolding *u, bool (*should_stop)(void *context),
+                                 void *context);
+/* It said so: not every extension was found, and no more are looked for. */
+bool ft_extensions_stopped(const ft_extensions *x);
 void ft_extensions_free(ft_extensions *x);
 size_t ft_extensions_bytes(const ft_extensions *x); /* that it takes */
 

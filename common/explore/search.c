@@ -368,6 +368,7 @@ static void hang(search *s, uint32_t n, const ft_x_run *run)
     s->counts->redundant += redundant;
     if (redundant && go_elsewhere(s, n, &c)) return;
     ft_extensions_find(s->extensions, &c, s->list.data + old, i - old);
+    if (ft_extensions_stopped(s->extensions)) s->incomplete = true;
     if (!redundant && run->end == FT_X_CUT) s->incomplete = true;
     if (!redundant && run->end != FT_X_CUT) ft_x_driver_class(s->driver, run, s->u, &c);
     if (!s->options->complete) branch_early(s, n, first);
@@ -426,7 +427,7 @@ ft_x_tree *ft_x_tree_new(const ft_x_executor *executor, const ft_x_options *opti
     *s = (ft_x_tree){.executor = executor, .options = options, .counts = counts};
     s->driver = ft_x_driver_new(executor, options, counts);
     s->u = ft_unfolding_new(&executor->world);
-    s->extensions = ft_extensions_new(s->u);
+    s->extensions = ft_extensions_new(s->u, options->should_stop, options->context);
     ft_vec_push(&s->queue, (task){.node = add_node(s, NO_NODE, true)});
     return s;
 }
