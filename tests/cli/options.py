@@ -110,8 +110,18 @@ def environment(**more):
     return env | more
 
 
+def quick(words):
+    """One run, and nothing explored, where the test is about another option of `foretell test`."""
+    if words[:1] != ["test"]:
+        return words
+    added = [] if "--explore" in words else ["--explore", "0"]
+    named = {"--runs", "-o", "--output"} & set(words)  # with --runs the traces have other names
+    added += [] if named else ["--runs", "1"]
+    return ["test", *added, *words[1:]]
+
+
 def run(*words, program=None, stdin="", **more):
-    words = [str(word) for word in words]
+    words = quick([str(word) for word in words])
     done = subprocess.run([str(program or BIN / "foretell"), *words], input=stdin, cwd=WORK, text=True,
                           capture_output=True, env=environment(**more), timeout=120, errors="replace")
     return Result(done.returncode, done.stdout, done.stderr)
@@ -295,7 +305,8 @@ def of_project(world, command):
 def interrupted(world, command, *options):
     world.server.clear(ends=False)
     tail = ["--no-replay", "./all"] if command == "test" else [world.trace]
-    child = subprocess.Popen([BIN / "foretell", command, "--server", world.server.url, *options, *tail], cwd=WORK,
+    words = quick([command, "--server", world.server.url, *map(str, options), *tail])
+    child = subprocess.Popen([BIN / "foretell", *words], cwd=WORK,
                              env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while not any(m == "GET" and p == "/v1/jobs/j" for m, p, _ in world.server.requests):
