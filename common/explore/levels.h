@@ -8,7 +8,7 @@
  * may end it, not once for each of its linearisations.
  *
  * Levels find bugs of few preemptions early; ft_x_search (search.h) is the quicker way to all
- * classes. Configurations are told apart by their names (names.h), so there are no events to keep:
+ * classes. Configurations are distinguished by their names (names.h), so no events are kept:
  * about 30 bytes a place, and the prefixes that are still to run. */
 #ifndef FT_EXPLORE_LEVELS_H
 #define FT_EXPLORE_LEVELS_H

@@ -1,4 +1,4 @@
-/* What a run is told, and how it ends: apart from executor.h, for programs that link nothing of
+/* The task of a run, and how a run ends: apart from executor.h, for programs that link nothing of
  * this library. */
 #ifndef FT_EXPLORE_PICK_H
 #define FT_EXPLORE_PICK_H

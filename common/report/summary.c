@@ -17,7 +17,7 @@ static const struct {
 };
 #define N_WORDS (sizeof words / sizeof words[0])
 
-/* The statuses that are told apart; the last one is that of all others. */
+/* The statuses that the summary counts apart; the last one is that of all others. */
 static const char *const STATUSES[] = {"observed", "explored", NULL};
 enum { STATUSES_N = 3 };
 

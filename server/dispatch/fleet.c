@@ -1,5 +1,5 @@
 /* The other nodes of a shared store: their changes of jobs are taken in as the own ones are, when
- * they tell of them, and every few seconds in any case; the own state is told to them. */
+ * they announce them, and every few seconds in any case; this node announces its own to them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -78,7 +78,7 @@ ft_status ft_store_snapshot(ft_sql *sql, const char *job, json_t **snapshot,
 /* CHANGE of store.h. */
 ft_status ft_store_read_change(ft_sql *sql, const char *job, bool applied, json_t **change,
                                ft_error *err) FT_MUST_CHECK;
-/* Of something that other nodes are told of (node.h) if it was applied. */
+/* Of a change that is announced to other nodes (node.h) if it was applied. */
 ft_status ft_store_change(ft_sql *sql, const char *job, bool applied, json_t **change,
                           ft_error *err) FT_MUST_CHECK;
 

@@ -47,7 +47,7 @@ typedef struct sync_object {
     uint64_t address;
     uint8_t kind, mutex_kind;
     bool destroyed;
-    uint32_t owner;   /* thread + 1: of a mutex, the writer, who calls a once */
+    uint32_t owner;   /* thread + 1: of a mutex, the writer, the caller of a once */
     uint64_t count;   /* depth; semaphore's count; arrivals; once: 1 done */
     uint64_t total;   /* of a barrier */
     uint64_t readers; /* bits of threads that hold it to read */

@@ -176,7 +176,7 @@ static bool wait(step *s)
     return thread_of(s)->second ? wait_ends(s, mutex) : wait_begins(s, mutex);
 }
 
-/* The notifier's past is the waiter's, who stands still. */
+/* The waiter stands still; it has the notifier's past behind itself from now on. */
 static void notify(step *s, uint64_t waiters)
 {
     for (uint32_t t = 0; t < s->m->threads.len; t++)

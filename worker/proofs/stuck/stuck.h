@@ -1,5 +1,5 @@
-/* Proofs that a thread does not wait forever (claim.h, STUCK). A standstill is a final state in
- * which no thread can go on. A claim is refuted where no standstill has its event next, by
+/* Proofs that a thread does not wait forever (claim.h, STUCK). A standstill is a state in which
+ * no thread can go on. A claim is refuted where no standstill has its event next, by
  * properties that all standstills have:
  *
  *   progress  a thread is at an event that may have to wait, or at its end. Any other event that is

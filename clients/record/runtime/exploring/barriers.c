@@ -46,7 +46,7 @@ static uint32_t arrive(struct barrier *b, const void *pc)
     return ++b->rounds[self];
 }
 
-/* Any one thread of a round is told that it is the serial one: the same in every run. */
+/* One thread of a round gets the serial result, the same one in every run. */
 int ft_rt_x_barrier_wait(pthread_barrier_t *barrier, const void *pc)
 {
     uint32_t object = ft_rt_x_object(FT_X_BARRIER, barrier, 0);

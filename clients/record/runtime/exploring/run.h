@@ -110,7 +110,7 @@ void ft_rt_x_inputs_begin(void); /* at the first choice */
 
 /* ---- polls.c */
 /* Before an operation is announced. True: the thread polls and stands before *poll first; `polled`
- * is told what came of that. */
+ * gets the outcome. */
 bool ft_rt_x_polls(const ft_x_operation *operation, const void *pc, ft_x_operation *poll);
 void ft_rt_x_goes_on(void); /* in its place, where the call has announced an action before */
 void ft_rt_x_polled(const ft_x_choice *choice);
