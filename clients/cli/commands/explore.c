@@ -82,6 +82,28 @@ static void print_end(const explore *x)
     ft_strbuf_release(&line);
 }
 
+/* Was a failure met twice, and did the user give nothing that sets findings apart? */
+static bool has_failure_that_counts(const explore *x)
+{
+    const ft_options *o = x->options;
+    bool sets_apart = o->any_check || o->any_fail_on || o->fail_on_new || o->ignored.len ||
+                      o->suppressions.len || o->baselines.len || o->write_baseline ||
+                      o->annotations;
+    for (size_t i = 0; i < x->found.failing.len && !sets_apart; i++)
+        if (x->found.failing.data[i].confirmed) return true;
+    return false;
+}
+
+/* The check of the recordings has found nothing: the process may have ended otherwise there. */
+static ft_exit despite_recording(const explore *x)
+{
+    if (!has_failure_that_counts(x)) return FT_EXIT_CLEAN;
+    fputs("foretell: a run failed twice under its schedule, but its recording does not show the "
+          "failure: the process ended otherwise there\n",
+          stderr);
+    return FT_EXIT_FINDINGS;
+}
+
 static ft_exit report(explore *x)
 {
     ft_error err = FT_ERROR_INIT;
@@ -90,6 +112,7 @@ static ft_exit report(explore *x)
         if (make_folder(x, &err)) return ft_fail(NULL, &err);
         size_t lost = ft_explored_record(x->options, &x->found, x->folder, &x->traces);
         if (x->traces.len) code = check(x);
+        if (x->traces.len && code == FT_EXIT_CLEAN) code = despite_recording(x);
         if (lost && code == FT_EXIT_CLEAN) code = FT_EXIT_INCOMPLETE;
     }
     print_choices(x);
