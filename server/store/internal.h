@@ -148,6 +148,8 @@ ft_status ft_store_review_add(ft_sql *sql, const char *job, int64_t n, json_t *r
                               ft_error *err) FT_MUST_CHECK;
 /* Of a job that has ended: its deliveries (store/webhooks.h). */
 ft_status ft_store_webhooks_note(ft_sql *sql, const char *job, ft_error *err) FT_MUST_CHECK;
+/* Those that this node sends are pending again, as it ends. */
+ft_status ft_store_deliveries_return(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
 /* The URL that a new job of the project names. FT_USAGE: the project has no webhook. */
 ft_status ft_store_job_webhook(ft_sql *sql, const char *job, const char *project, const char *url,
                                ft_error *err) FT_MUST_CHECK;

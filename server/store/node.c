@@ -116,6 +116,7 @@ ft_status ft_node_leave(ft_sql *sql, ft_error *err)
 {
     ft_status status = ft_sql_begin(sql, err);
     if (status == FT_OK) status = ft_store_leases_return(sql, err);
+    if (status == FT_OK) status = ft_store_deliveries_return(sql, err);
     if (status == FT_OK)
         status = ft_sql_run(sql, NULL, err,
                             FT_DIALECTS("SELECT ?1", "DELETE FROM blobs WHERE node = ?1 AND id "

@@ -11,7 +11,7 @@
 
 /* A new epoch and row. */
 ft_status ft_node_register(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
-/* It ends: its leases go back, what it was uploading and its row are removed. */
+/* It ends: its leases and deliveries go back, what it was uploading and its row are removed. */
 ft_status ft_node_leave(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
 /* First in each transaction that writes: sets the mark, and the clock of ft_sql_now. Where a newer
  * program has changed the schema, the database is as good as away (FT_IO). */

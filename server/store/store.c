@@ -407,7 +407,7 @@ static ft_status recover(ft_sql *sql, ft_error *err)
         "DELETE FROM leases",
         "UPDATE jobs SET state = 'queued', revision = revision + 1 WHERE state = 'planning'",
         "DELETE FROM blobs WHERE id NOT IN (SELECT blob FROM traces)",
-        "UPDATE deliveries SET state = 'pending' WHERE state = 'sending'",
+        "UPDATE deliveries SET state = 'pending', token = NULL WHERE state = 'sending'",
     };
     ft_status status = FT_OK;
     for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS && status == FT_OK; i++)

@@ -312,7 +312,7 @@ static ft_status run_repeat(ft_sql *sql, ft_request *request, ft_error *err)
     if (status != FT_OK) return status;
     return ft_sql_run(sql, NULL, err,
                       "UPDATE deliveries SET state = 'pending', attempts = 0, due = ?2, "
-                      "ended = NULL WHERE id = ?1",
+                      "ended = NULL, token = NULL WHERE id = ?1",
                       "ti", delivery, ft_sql_now(sql));
 }
 
@@ -350,19 +350,40 @@ static ft_status choose(ft_sql *sql, const ft_request *request, json_t *list, ft
     return status;
 }
 
-static ft_status mark(ft_sql *sql, const json_t *list, ft_error *err)
+static ft_status mark(ft_sql *sql, const json_t *list, int64_t expires, ft_error *err)
 {
     size_t i;
-    const json_t *one;
+    json_t *one;
     json_array_foreach(list, i, one)
     {
-        ft_status status = ft_sql_run(sql, NULL, err,
-                                      "UPDATE deliveries SET state = 'sending', "
-                                      "attempts = attempts + 1 WHERE id = ?1",
-                                      "t", json_string_value(json_object_get(one, "delivery")));
+        ft_status status = ft_sql_run(
+            sql, NULL, err,
+            "UPDATE deliveries SET state = 'sending', attempts = attempts + 1, "
+            "token = ?2, expires = ?3 WHERE id = ?1",
+            "tii", json_string_value(json_object_get(one, "delivery")), ++sql->token, expires);
         if (status != FT_OK) return status;
+        json_object_set_new(one, "token", json_integer(sql->token));
     }
     return FT_OK;
+}
+
+/* Of a node that is gone, or cut off. Where one process alone sends, the next start does this: its
+ * clock may jump. */
+static ft_status take_back(ft_sql *sql, ft_error *err)
+{
+    if (!sql->driver->shared) return FT_OK;
+    return ft_sql_run(sql, NULL, err,
+                      "UPDATE deliveries SET state = 'pending', token = NULL "
+                      "WHERE state = 'sending' AND coalesce(expires, 0) < ?1",
+                      "i", ft_sql_now(sql));
+}
+
+ft_status ft_store_deliveries_return(ft_sql *sql, ft_error *err)
+{
+    return ft_sql_run(sql, NULL, err,
+                      "UPDATE deliveries SET state = 'pending', token = NULL "
+                      "WHERE state = 'sending' AND token BETWEEN ?1 AND ?2",
+                      "ii", sql->epoch << 32, (sql->epoch << 32) + UINT32_MAX);
 }
 
 static ft_status add_wait(ft_sql *sql, json_t *result, ft_error *err)
@@ -371,7 +392,11 @@ static ft_status add_wait(ft_sql *sql, json_t *result, ft_error *err)
     bool found;
     ft_status status = ft_sql_number(
         sql, &due, &found, err,
-        "SELECT due FROM deliveries WHERE state = 'pending' ORDER BY due LIMIT 1", "");
+        FT_DIALECTS("SELECT due FROM deliveries WHERE state = 'pending' ORDER BY due LIMIT 1",
+                    "SELECT due FROM (SELECT least((SELECT min(due) FROM deliveries WHERE state = "
+                    "'pending'), (SELECT min(expires) FROM deliveries WHERE state = 'sending')) "
+                    "AS due) AS d WHERE due IS NOT NULL"),
+        "");
     if (status == FT_OK)
         json_object_set_new(result, "wait",
                             found ? json_integer(due > now ? due - now : 0) : json_null());
@@ -386,18 +411,20 @@ static ft_status run_take(ft_sql *sql, ft_request *request, ft_error *err)
     if (status == FT_OK)
         status = ft_sql_run(sql, NULL, err, "DELETE FROM deliveries WHERE ended < ?1", "i",
                             ft_sql_now(sql) - (int64_t)FT_DELIVERY_DAYS * DAY_MS);
+    if (status == FT_OK) status = take_back(sql, err);
     if (status == FT_OK) status = choose(sql, request, list, err);
-    if (status == FT_OK) status = mark(sql, list, err);
+    if (status == FT_OK) status = mark(sql, list, ft_sql_now(sql) + request->lease_ms, err);
     if (status == FT_OK) status = add_wait(sql, request->result, err);
     return status;
 }
 
-void ft_store_deliveries_take(ft_store *store, uint32_t most, uint32_t each, ft_store_done done,
+void ft_store_deliveries_take(ft_store *store, ft_store_sending sending, ft_store_done done,
                               void *data)
 {
     ft_request *request = ft_store_request(run_take, true, done, data);
-    request->limit = most;
-    request->seq = each;
+    request->limit = sending.most;
+    request->seq = sending.each;
+    request->lease_ms = sending.lease_ms;
     ft_store_send(store, request);
 }
 
@@ -413,19 +440,21 @@ static ft_status run_end(ft_sql *sql, ft_request *request, ft_error *err)
     bool over = request->safe || again < 0 || !wanted;
     const char *state = request->safe ? "delivered" : over ? "failed" : "pending";
     request->result = json_object();
-    return ft_sql_run(
-        sql, NULL, err,
-        "UPDATE deliveries SET state = ?2, status = nullif(?3, 0), error = ?4, "
-        "due = ?5, ended = CASE WHEN ?6 <> 0 THEN ?7 END WHERE id = ?1 AND state = 'sending'",
-        "ttitiii", (const char *)request->job, state, request->blob, (const char *)request->other,
-        now + (over ? 0 : again), (int64_t)over, now);
+    return ft_sql_run(sql, NULL, err,
+                      "UPDATE deliveries SET state = ?2, status = nullif(?3, 0), error = ?4, "
+                      "due = ?5, ended = CASE WHEN ?6 <> 0 THEN ?7 END, token = NULL "
+                      "WHERE id = ?1 AND state = 'sending' AND token = ?8",
+                      "ttitiiii", (const char *)request->job, state, request->blob,
+                      (const char *)request->other, now + (over ? 0 : again), (int64_t)over, now,
+                      (int64_t)request->token);
 }
 
-void ft_store_delivery_end(ft_store *store, const char *delivery, const ft_store_outcome *outcome,
-                           ft_store_done done, void *data)
+void ft_store_delivery_end(ft_store *store, const char *delivery, uint64_t token,
+                           const ft_store_outcome *outcome, ft_store_done done, void *data)
 {
     ft_request *request = ft_store_request(run_end, true, done, data);
     request->job = ft_strdup(delivery);
+    request->token = token;
     request->other = outcome->error ? ft_strdup(outcome->error) : NULL;
     request->safe = outcome->delivered;
     request->blob = outcome->status;

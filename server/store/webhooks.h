@@ -2,8 +2,10 @@
  * transaction that ends a job. Asynchronous, as store.h says.
  *
  * A delivery is pending until its time has come, sending while an attempt is made, then delivered,
- * or pending again, or failed. What was sending when the daemon ended is pending at its next start:
- * a receiver may hear of a job twice, under the same delivery id, but never not at all. */
+ * or pending again, or failed. An attempt has a fencing token (node.h): its result counts while the
+ * delivery has that token. What was sending when the daemon ended is pending at its next start; in
+ * a shared store an attempt has a lease, and the delivery is pending again once that has run out. A
+ * receiver may hear of a job twice then, under the same delivery id, but never not at all. */
 #ifndef FT_STORE_WEBHOOKS_H
 #define FT_STORE_WEBHOOKS_H
 
@@ -37,11 +39,16 @@ void ft_store_deliveries(ft_store *store, const char *state, const char *job, ft
 void ft_store_delivery_repeat(ft_store *store, const char *delivery, const char *projects,
                               ft_store_done done, void *data);
 
-/* Takes up to `most` deliveries whose time has come, at most `each` of a project being sent at
- * once, and counts the attempt: {"deliveries": [{"delivery", "job", "project", "url", "body",
- * "secret", "attempt": N}...], "wait": MS until the next one's time, null: none is pending}. Those
- * that ended FT_DELIVERY_DAYS ago are removed. */
-void ft_store_deliveries_take(ft_store *store, uint32_t most, uint32_t each, ft_store_done done,
+typedef struct ft_store_sending {
+    uint32_t most;     /* deliveries */
+    uint32_t each;     /* of a project being sent at once, on whatever nodes */
+    uint32_t lease_ms; /* longer than an attempt takes, with the storing of its result */
+} ft_store_sending;
+/* Takes deliveries whose time has come, and counts the attempt: {"deliveries": [{"delivery", "job",
+ * "project", "url", "body", "secret", "attempt": N, "token": T}...], "wait": MS until the next
+ * one's time, or until the next lease runs out, null: none is pending}. Those that ended
+ * FT_DELIVERY_DAYS ago are removed. */
+void ft_store_deliveries_take(ft_store *store, ft_store_sending sending, ft_store_done done,
                               void *data);
 
 /* How an attempt went. */
@@ -51,8 +58,8 @@ typedef struct ft_store_outcome {
     const char *error; /* why not; NULL: delivered */
     int64_t again_ms;  /* not delivered: until the next attempt; negative: no more */
 } ft_store_outcome;
-/* Of a delivery taken: {}. */
-void ft_store_delivery_end(ft_store *store, const char *delivery, const ft_store_outcome *outcome,
-                           ft_store_done done, void *data);
+/* Of a delivery taken, with the token of the attempt: {}; nothing changes if that is over. */
+void ft_store_delivery_end(ft_store *store, const char *delivery, uint64_t token,
+                           const ft_store_outcome *outcome, ft_store_done done, void *data);
 
 #endif

@@ -8,8 +8,7 @@
 #include "base/memory.h"
 #include "webhooks/internal.h"
 
-#define GRACE_MS 2000  /* past its own limit, until the process is killed */
-#define ANSWER   65536 /* bytes of its answer that are read */
+#define ANSWER 65536 /* bytes of its answer that are read */
 
 struct ft_attempt {
     ft_attempt *next;
@@ -21,6 +20,7 @@ struct ft_attempt {
     uv_write_t write;
     unsigned open; /* handles not closed */
     char *request, *delivery, *job, *project;
+    uint64_t token;
     unsigned number;
     ft_strbuf answer;
     bool exited, ended, late;
@@ -113,7 +113,8 @@ static void detach(ft_attempt *a)
 static void end(ft_attempt *a, int status, const char *reason)
 {
     ft_webhooks *webhooks = a->webhooks;
-    const ft_attempt_result result = {a->delivery, a->job, a->project, a->number, status, reason};
+    const ft_attempt_result result = {a->delivery, a->job, a->project, a->token,
+                                      a->number,   status, reason};
     detach(a);
     ft_attempt_over(webhooks, &result);
 }
@@ -209,6 +210,7 @@ static ft_attempt *new_attempt(ft_webhooks *webhooks, const json_t *delivery)
     a->delivery = ft_strdup(json_string_value(json_object_get(delivery, "delivery")));
     a->job = ft_strdup(json_string_value(json_object_get(delivery, "job")));
     a->project = ft_strdup(json_string_value(json_object_get(delivery, "project")));
+    a->token = (uint64_t)json_integer_value(json_object_get(delivery, "token"));
     a->number = (unsigned)json_integer_value(json_object_get(delivery, "attempt"));
     a->request = make_request(webhooks->app->config, delivery);
     uv_pipe_init(loop, &a->in, 0);
@@ -234,7 +236,8 @@ void ft_attempt_start(ft_webhooks *webhooks, const json_t *delivery)
         return;
     }
     uv_buf_t text = uv_buf_init(a->request, (unsigned)strlen(a->request));
-    uv_timer_start(&a->limit, on_limit, webhooks->app->config->webhook_timeout_ms + GRACE_MS, 0);
+    uv_timer_start(&a->limit, on_limit,
+                   webhooks->app->config->webhook_timeout_ms + FT_WEBHOOK_GRACE_MS, 0);
     uv_read_start((uv_stream_t *)&a->out, on_allocate, on_read);
     if (uv_write(&a->write, (uv_stream_t *)&a->in, &text, 1, on_written) != 0)
         close_handle((uv_handle_t *)&a->in);

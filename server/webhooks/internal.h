@@ -6,6 +6,8 @@
 #include "store/webhooks.h"
 #include "webhooks/webhooks.h"
 
+#define FT_WEBHOOK_GRACE_MS 2000 /* past an attempt's own limit, until its process is killed */
+
 typedef struct ft_attempt ft_attempt;
 typedef struct ft_ending ft_ending;
 
@@ -27,6 +29,7 @@ struct ft_webhooks {
     ft_ending *unsaved; /* the store could not take them yet */
     unsigned holds;     /* handles and requests that refer to this */
     bool asking, again; /* the store is being asked; it has to be asked once more */
+    uint64_t asked;     /* then, by uv_hrtime */
     bool closing;
     uint64_t metrics[FT_WEBHOOK_METRICS];
 };
@@ -41,6 +44,7 @@ void ft_attempts_kill(ft_webhooks *webhooks);
 /* The result of an attempt; status 0: no response, and the reason. */
 typedef struct ft_attempt_result {
     const char *delivery, *job, *project;
+    uint64_t token;
     unsigned number; /* of the attempt */
     int status;
     const char *reason;

@@ -11,6 +11,7 @@
 
 #define PROGRAM     "foretell-webhook"
 #define RETRY_MS    1000 /* after a failure of the store */
+#define POLL_MS     2000 /* of a shared store: other nodes make deliveries too, and die */
 #define LONGEST_MS  ((uint64_t)3600000)
 #define STATUS_GONE 410
 
@@ -19,6 +20,7 @@ struct ft_ending {
     ft_ending *next;
     ft_webhooks *webhooks;
     char *delivery, *error;
+    uint64_t token;
     ft_store_outcome outcome;
 };
 
@@ -66,8 +68,8 @@ static void on_saved(void *data, const ft_error *err, json_t *nothing)
 
 static void save(ft_ending *ending)
 {
-    ft_store_delivery_end(ending->webhooks->app->store, ending->delivery, &ending->outcome,
-                          on_saved, ending);
+    ft_store_delivery_end(ending->webhooks->app->store, ending->delivery, ending->token,
+                          &ending->outcome, on_saved, ending);
 }
 
 /* The delay is spread by the delivery's random name, so that a receiver that was away does not get
@@ -116,6 +118,7 @@ void ft_attempt_over(ft_webhooks *webhooks, const ft_attempt_result *result)
     ft_ending *ending = ft_calloc(1, sizeof *ending);
     ending->webhooks = webhooks;
     ending->delivery = ft_strdup(result->delivery);
+    ending->token = result->token;
     if (!good) {
         ft_strbuf text = {0};
         if (result->status)
@@ -137,10 +140,27 @@ void ft_attempt_over(ft_webhooks *webhooks, const ft_attempt_result *result)
 
 /* ---- What is due ----------------------------------------------------------------------------- */
 
+/* An attempt, the storing of its result, and what a node that is slow may need beside them. */
+static uint64_t lease_ms(const ft_webhooks *webhooks)
+{
+    const ft_config *config = webhooks->app->config;
+    uint64_t ms = config->webhook_timeout_ms + FT_WEBHOOK_GRACE_MS + config->lease_ms;
+    return ms < UINT32_MAX ? ms : UINT32_MAX;
+}
+
+/* The node was stopped meanwhile: other nodes may be sending what it was given. */
+static bool is_late(const ft_webhooks *webhooks)
+{
+    uint64_t passed = (uv_hrtime() - webhooks->asked) / 1000000;
+    return ft_store_is_shared(webhooks->app->store) && passed >= webhooks->app->config->lease_ms;
+}
+
 static void set_timer(ft_webhooks *webhooks, const json_t *wait, size_t taken)
 {
     uint64_t ms = (uint64_t)json_integer_value(wait);
-    if (!json_is_integer(wait)) return;
+    bool shared = ft_store_is_shared(webhooks->app->store);
+    if (!json_is_integer(wait) && !shared) return;
+    if (shared && (!json_is_integer(wait) || ms > POLL_MS)) ms = POLL_MS;
     /* What is due but not to be had waits for an attempt under way, whose end asks again. */
     if (ms == 0 && taken == 0) ms = RETRY_MS;
     uv_timer_start(&webhooks->timer, on_timer, ms, 0);
@@ -157,7 +177,8 @@ static void on_taken(void *data, const ft_error *err, json_t *result)
         ft_log(FT_LOG_ERROR, "webhooks cannot be read", "reason=\"%s\"", err->message);
         uv_timer_start(&webhooks->timer, on_timer, RETRY_MS, 0);
     } else if (!webhooks->closing) {
-        json_array_foreach(list, i, delivery) ft_attempt_start(webhooks, delivery);
+        bool late = is_late(webhooks);
+        json_array_foreach(list, i, delivery) if (!late) ft_attempt_start(webhooks, delivery);
         set_timer(webhooks, json_object_get(result, "wait"), json_array_size(list));
         if (webhooks->again) pump(webhooks);
     }
@@ -183,8 +204,11 @@ static void pump(ft_webhooks *webhooks)
     if (webhooks->asking || webhooks->running >= most) return;
     webhooks->asking = true;
     webhooks->holds++;
-    ft_store_deliveries_take(webhooks->app->store, (uint32_t)(most - webhooks->running),
-                             (uint32_t)(most + 1) / 2, on_taken, webhooks);
+    webhooks->asked = uv_hrtime();
+    const ft_store_sending sending = {.most = (uint32_t)(most - webhooks->running),
+                                      .each = (uint32_t)(most + 1) / 2,
+                                      .lease_ms = (uint32_t)lease_ms(webhooks)};
+    ft_store_deliveries_take(webhooks->app->store, sending, on_taken, webhooks);
 }
 
 void ft_webhooks_poke(ft_webhooks *webhooks)

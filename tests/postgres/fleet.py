@@ -4,6 +4,7 @@
 Each test has a schema, a folder and nodes of its own. Nothing waits for a fixed time: a test waits for what it
 wants to see, and fails after a minute."""
 import http.client
+import http.server
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from wire import Wire
@@ -363,6 +365,102 @@ def lied_commit(build):
         fleet.close()
 
 
+class Receiver:
+    """Of webhooks: keeps the id of each delivery; holds back its answers while `quiet` is not set."""
+
+    def __init__(self):
+        receiver, self.got, self.quiet = self, [], threading.Event()
+        self.quiet.set()
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):  # pylint: disable=invalid-name
+                self.rfile.read(int(self.headers["Content-Length"]))
+                receiver.got.append(self.headers["Foretell-Delivery"])
+                receiver.quiet.wait(PATIENCE)
+                try:
+                    self.send_response(204)
+                    self.end_headers()
+                except OSError:
+                    pass
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def url(self):
+        return f"http://127.0.0.1:{self.server.server_port}/hook"
+
+    def end(self):
+        self.quiet.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def with_webhook(build, *options):
+    fleet = Fleet(build, "--webhook-allow-private", "1", *options)
+    receiver = Receiver()
+    node = fleet.node()
+    node.good("PUT", "/v1/webhooks", json.dumps({"project": "default", "url": receiver.url()}))
+    return fleet, receiver, node
+
+
+def sender_of(fleet):
+    """The node that sends a delivery."""
+    pid = psql(fleet.address, "SELECT n.pid FROM deliveries d JOIN nodes n ON n.epoch = d.token >> 32 "
+                              "WHERE d.state = 'sending'")
+    return next((node for node in fleet.nodes if pid and node.process.pid == int(pid)), None)
+
+
+def all_delivered(fleet, count):
+    return fleet.number("SELECT count(*) FROM deliveries WHERE state = 'delivered'") == count
+
+
+def delivered_once(build):
+    """Whichever node sends it."""
+    fleet, receiver, a = with_webhook(build)
+    try:
+        b, trace = fleet.node(), a.upload("good")
+        for i in range(12):
+            (a, b)[i % 2].create(trace, name="1 tasks of 5 ms")
+        wait("all are delivered", lambda: all_delivered(fleet, 12))
+        expect(len(receiver.got) == 12 == len(set(receiver.got)), receiver.got)
+        expect(fleet.number("SELECT count(*) FROM deliveries WHERE attempts <> 1") == 0, "an attempt too many")
+    finally:
+        receiver.end()
+        fleet.close()
+
+
+def delivery_of_dead_node(build):
+    """A node dies, is stopped or sleeps while it sends: another one sends the same delivery."""
+    for number, options in ((signal.SIGKILL, ()), (signal.SIGSTOP, ()),
+                            (signal.SIGTERM, ("--lease-ms", "600000", "--webhook-timeout-ms", "60000"))):
+        fleet, receiver, a = with_webhook(build, "--webhook-timeout-ms", "400", "--webhook-retry-ms", "60000",
+                                          *options)
+        try:
+            fleet.node()
+            receiver.quiet.clear()
+            a.create(a.upload("good"), name="1 tasks of 5 ms")
+            wait("it is sent", lambda: len(receiver.got) == 1)
+            node = wait("somebody sends", lambda: sender_of(fleet))  # pylint: disable=cell-var-from-loop
+            if number == signal.SIGTERM:
+                node.signal(number)
+            else:
+                os.killpg(node.process.pid, number)
+            receiver.quiet.set()
+            wait("it is delivered", lambda: all_delivered(fleet, 1))  # pylint: disable=cell-var-from-loop
+            expect(len(receiver.got) == 2 and len(set(receiver.got)) == 1, receiver.got)
+            if number == signal.SIGSTOP:
+                os.killpg(node.process.pid, signal.SIGCONT)
+                expect(node.stop() == 0, "it does not stop")
+            expect(fleet.number("SELECT attempts FROM deliveries WHERE state = 'delivered'") == 2, "attempts")
+        finally:
+            receiver.end()
+            fleet.close()
+
+
 def roles(build):
     """One node serves, another one works without serving; both are seen."""
     fleet = Fleet(build)
@@ -417,12 +515,13 @@ def refusals(build):
         done = start(fleet.address.replace("foretell@", "locked@"), PGPASSFILE=passwords)
         said = done.stdout + done.stderr
         expect(done.returncode != 0 and "password authentication failed" in said and secret not in said, said)
+        version = fleet.number("SELECT version FROM schema_version")
         psql(fleet.address, "UPDATE schema_version SET version = 999")
         done = start(fleet.address)
         said = done.stdout + done.stderr
         expect(done.returncode != 0 and "schema version 999" in said, said)
         wait("it waits", lambda: a.call("GET", "/ready")[0] == 503)
-        psql(fleet.address, "UPDATE schema_version SET version = 8")
+        psql(fleet.address, f"UPDATE schema_version SET version = {version}")
         wait("it is ready again", lambda: a.call("GET", "/ready")[0] == 200)
         trace = a.upload("good")
         expect(a.finish(a.create(trace, name="3 tasks of 1 ms"))["state"] == "done", "it does not go on")
@@ -431,7 +530,7 @@ def refusals(build):
 
 
 TESTS = [one_foretell, killed_node, stopped_node, restarted_database, cancelled_elsewhere, limited_project,
-         drained_node, lied_commit, roles, refusals]
+         drained_node, lied_commit, delivered_once, delivery_of_dead_node, roles, refusals]
 
 
 def main():

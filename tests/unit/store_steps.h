@@ -41,6 +41,7 @@ typedef struct day {
     /* What steps tell later ones. */
     int64_t blob, tasks[4], stolen;
     uint64_t token, stolen_token;
+    uint64_t sending;                                           /* the delivery's token */
     char jobs[ROLES][17], delivery[17], told[17], token_id[17]; /* told: job of the delivery */
 } day;
 
@@ -539,7 +540,7 @@ static void list_webhooks(day *d)
 
 static void take_deliveries(day *d)
 {
-    ft_store_deliveries_take(d->store, 1, 1, on_answer, &d->a);
+    ft_store_deliveries_take(d->store, (ft_store_sending){1, 1, 60000}, on_answer, &d->a);
 }
 
 static void keep_delivery(day *d, const json_t *result)
@@ -547,13 +548,14 @@ static void keep_delivery(day *d, const json_t *result)
     const json_t *first = json_array_get(json_object_get(result, "deliveries"), 0);
     if (!first) return;
     snprintf(d->delivery, sizeof d->delivery, "%s", text_of(first, "delivery"));
+    d->sending = (uint64_t)json_integer_value(json_object_get(first, "token"));
     snprintf(d->told, sizeof d->told, "%s", text_of(first, "job"));
 }
 
 static void give_delivery_up(day *d)
 {
     const ft_store_outcome its = {.status = 500, .error = "it says 500", .again_ms = -1};
-    ft_store_delivery_end(d->store, d->delivery, &its, on_answer, &d->a);
+    ft_store_delivery_end(d->store, d->delivery, d->sending, &its, on_answer, &d->a);
 }
 
 static void repeat_delivery(day *d)
@@ -564,7 +566,7 @@ static void repeat_delivery(day *d)
 static void end_delivery(day *d)
 {
     const ft_store_outcome its = {.delivered = true, .status = 200};
-    ft_store_delivery_end(d->store, d->delivery, &its, on_answer, &d->a);
+    ft_store_delivery_end(d->store, d->delivery, d->sending, &its, on_answer, &d->a);
 }
 
 /* Of the job that the last one was about: which that is depends on whether two ended within one

@@ -154,7 +154,7 @@ static void check_reviews(fixture *f)
 
 static void check_webhooks(fixture *f)
 {
-    ft_store_deliveries_take(f->store, 9, 9, on_answer, &f->a);
+    ft_store_deliveries_take(f->store, (ft_store_sending){9, 9, 1000}, on_answer, &f->a);
     json_t *taken = expect(&f->loop, &f->a);
     assert_int_equal(json_array_size(json_object_get(taken, "deliveries")), 2);
     json_decref(taken);
