@@ -11,6 +11,9 @@ install(PROGRAMS ${record_archivers} DESTINATION bin)
 if(TARGET foretell-instrument)
   install(TARGETS foretell-instrument RUNTIME DESTINATION ${helpers})
 endif()
+if(TARGET foretell-lower)
+  install(TARGETS foretell-lower RUNTIME DESTINATION ${helpers})
+endif()
 install(TARGETS foretell-worker foretell-webhook RUNTIME DESTINATION ${helpers})
 
 # The recorder's archive is of this machine's kind, so it is not in share, where the wrappers look.
@@ -97,7 +100,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_PREDEPENDS "init-system-helpers (>= 1.54~)")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "systemd, ca-certificates, gcc")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "nginx | caddy, logrotate, clang") # clang: foretell-cc --symbolic
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "nginx | caddy, logrotate, clang, clang-14") # clang: foretell-cc --symbolic; clang-14: lower
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 foreach(script postinst prerm postrm conffiles)
   list(APPEND CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/cmake/packaging/${script})

@@ -34,6 +34,7 @@ static ft_exit (*const runs[FT_COMMANDS])(const ft_options *options) = {
     [FT_COMMAND_COMPLETION] = ft_run_completion,
     [FT_COMMAND_VERSION] = ft_run_version,
     [FT_COMMAND_EXPLORE] = ft_run_explore,
+    [FT_COMMAND_LOWER] = ft_run_lower,
 };
 
 static ft_exit print_overview(void)

@@ -40,6 +40,15 @@ static ft_status call_error(lowering *l, LLVMValueRef call, const char *name, bo
     return FT_OK;
 }
 
+/* libstdc++'s functions that throw, as _ZSt20__throw_length_errorPKc: "throw_length_error". */
+static ft_status call_thrown(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)call;
+    const char *word = strstr(name, "throw_");
+    fail_with(l, word, strspn(word, "abcdefghijklmnopqrstuvwxyz_"), ended);
+    return FT_OK;
+}
+
 static ft_status call_assert_fail(lowering *l, LLVMValueRef call, const char *name, bool *ended)
 {
     const char *text;
@@ -123,6 +132,78 @@ static ft_status call_memory(lowering *l, LLVMValueRef call, const char *name, b
     o[2] = lower_resize(l, o[2], 64);
     ft_code code = fills ? FT_CODE_FILL : moves ? FT_CODE_MOVE : FT_CODE_COPY;
     lower_emit(l, (ft_instruction){.code = (uint8_t)code}, o, 3);
+    return FT_OK;
+}
+
+/* Counts of bits and the like: a model gets the arguments as 64 bits, and the width. */
+static const struct {
+    const char *name, *model;
+} MODELLED[] = {{"llvm.ctlz.", "model_leading_zeros"}, {"llvm.cttz.", "model_trailing_zeros"},
+                {"llvm.ctpop.", "model_count_ones"},   {"llvm.bswap.", "model_swap_bytes"},
+                {"llvm.bitreverse.", "model_reverse"}, {"llvm.fshl.", "model_shift_left"},
+                {"llvm.fshr.", "model_shift_right"},   {"llvm.abs.", "model_magnitude"},
+                {"llvm.uadd.sat.", "model_add_most"},  {"llvm.usub.sat.", "model_subtract_least"}};
+
+static ft_status call_model(lowering *l, LLVMValueRef call, const char *model, ft_operand *r)
+{
+    ft_operand o[4];
+    uint32_t n = 0;
+    LLVMValueRef function = LLVMGetNamedFunction(l->module, model);
+    assert(function && LLVMCountParams(function) < 5);
+    uint8_t width = 0;
+    lower_width(l, LLVMTypeOf(LLVMGetOperand(call, 0)), &width);
+    if (!width || width > 64) return lower_fail(l, "an integer of more than 64 bits, or a vector");
+    for (; n + 1 < LLVMCountParams(function); n++) LOWER_TRY(sized_argument(l, call, n, 64, &o[n]));
+    o[n++] = ft_operand_literal(64, width);
+    ft_instruction made = {.code = FT_CODE_CALL, .width = 64, .extra = lower_symbol(l, function)};
+    *r = lower_emit(l, made, o, n);
+    return FT_OK;
+}
+
+static ft_status call_modelled(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)ended;
+    uint8_t width;
+    ft_operand r;
+    size_t i = 0;
+    while (strncmp(name, MODELLED[i].name, strlen(MODELLED[i].name)) != 0) i++;
+    LOWER_TRY(call_model(l, call, MODELLED[i].model, &r));
+    if (!lower_width(l, LLVMTypeOf(call), &width)) return lower_fail(l, "a vector");
+    lower_is(l, call, lower_resize(l, r, width));
+    return FT_OK;
+}
+
+/* The pair {result, whether it overflows} is made where its parts are taken. */
+static ft_status call_checked(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)l, (void)call, (void)name, (void)ended;
+    return FT_OK;
+}
+
+ft_status lower_checked(lowering *l, LLVMValueRef call, bool overflows, ft_operand *r)
+{
+    const char *name = LLVMGetValueName(LLVMGetCalledValue(call)) + strlen("llvm.");
+    static const struct {
+        const char *name;
+        ft_code code;
+        const char *model;
+    } ROWS[] = {{"sadd", FT_CODE_ADD, "model_sadd_overflows"},
+                {"uadd", FT_CODE_ADD, "model_uadd_overflows"},
+                {"ssub", FT_CODE_SUB, "model_ssub_overflows"},
+                {"usub", FT_CODE_SUB, "model_usub_overflows"},
+                {"smul", FT_CODE_MUL, "model_smul_overflows"},
+                {"umul", FT_CODE_MUL, "model_umul_overflows"}};
+    ft_operand a, b;
+    size_t i = 0;
+    while (strncmp(name, ROWS[i].name, 4) != 0) i++;
+    if (overflows) {
+        LOWER_TRY(call_model(l, call, ROWS[i].model, r));
+        *r = lower_resize(l, *r, 1);
+        return FT_OK;
+    }
+    LOWER_TRY(argument(l, call, 0, &a));
+    LOWER_TRY(argument(l, call, 1, &b));
+    *r = lower_emit2(l, ROWS[i].code, a.width, a, b);
     return FT_OK;
 }
 
@@ -246,26 +327,59 @@ static const struct {
     bool begins;
     caller *call;
 } KNOWN[] = {
-    {"__assert_fail", false, call_assert_fail}, {"abort", false, call_error},
-    {"reach_error", false, call_error},         {"__VERIFIER_error", false, call_error},
-    {"__VERIFIER_assume", false, call_assume},  {"assume_abort_if_not", false, call_assume},
-    {"__VERIFIER_nondet_", true, call_nondet},  {"foretell_input", false, call_input},
-    {"llvm.dbg.", true, call_nothing},          {"llvm.lifetime.", true, call_nothing},
-    {"llvm.assume", false, call_nothing},       {"llvm.stacksave", true, call_nothing},
-    {"llvm.stackrestore", true, call_nothing},  {"llvm.expect.", true, call_same},
-    {"llvm.memcpy.", true, call_memory},        {"llvm.memmove.", true, call_memory},
-    {"llvm.memset.", true, call_memory},        {"llvm.fabs.", true, call_fabs},
-    {"llvm.smax.", true, call_extreme},         {"llvm.smin.", true, call_extreme},
-    {"llvm.umax.", true, call_extreme},         {"llvm.umin.", true, call_extreme},
-    {"llvm.trap", false, call_error},           {"printf", false, call_printer},
-    {"fprintf", false, call_printer},           {"dprintf", false, call_printer},
-    {"sprintf", false, call_printer},           {"snprintf", false, call_printer},
+    {"__assert_fail", false, call_assert_fail},
+    {"abort", false, call_error},
+    {"reach_error", false, call_error},
+    {"__VERIFIER_error", false, call_error},
+    {"__VERIFIER_assume", false, call_assume},
+    {"assume_abort_if_not", false, call_assume},
+    {"__VERIFIER_nondet_", true, call_nondet},
+    {"foretell_input", false, call_input},
+    {"llvm.dbg.", true, call_nothing},
+    {"llvm.lifetime.", true, call_nothing},
+    {"llvm.assume", false, call_nothing},
+    {"llvm.stacksave", true, call_nothing},
+    {"llvm.stackrestore", true, call_nothing},
+    {"llvm.expect.", true, call_same},
+    {"llvm.memcpy.", true, call_memory},
+    {"llvm.memmove.", true, call_memory},
+    {"llvm.memset.", true, call_memory},
+    {"llvm.fabs.", true, call_fabs},
+    {"llvm.smax.", true, call_extreme},
+    {"llvm.smin.", true, call_extreme},
+    {"llvm.umax.", true, call_extreme},
+    {"llvm.umin.", true, call_extreme},
+    {"_ZSt9terminatev", false, call_error},
+    {"llvm.ctlz.", true, call_modelled},
+    {"llvm.cttz.", true, call_modelled},
+    {"llvm.ctpop.", true, call_modelled},
+    {"llvm.bswap.", true, call_modelled},
+    {"llvm.bitreverse.", true, call_modelled},
+    {"llvm.fshl.", true, call_modelled},
+    {"llvm.fshr.", true, call_modelled},
+    {"llvm.abs.", true, call_modelled},
+    {"llvm.uadd.sat.", true, call_modelled},
+    {"llvm.usub.sat.", true, call_modelled},
+    {"llvm.sadd.with", true, call_checked},
+    {"llvm.uadd.with", true, call_checked},
+    {"llvm.ssub.with", true, call_checked},
+    {"llvm.usub.with", true, call_checked},
+    {"llvm.smul.with", true, call_checked},
+    {"llvm.umul.with", true, call_checked},
+    {"llvm.trap", false, call_error},
+    {"printf", false, call_printer},
+    {"fprintf", false, call_printer},
+    {"dprintf", false, call_printer},
+    {"sprintf", false, call_printer},
+    {"snprintf", false, call_printer},
 };
 
 static caller *known_call(lowering *l, LLVMValueRef function, const char *name)
 {
     bool model = strncmp(name, "__foretell_", 11) == 0 && LLVMIsDeclaration(function);
     if (model) return call_instruction;
+    bool thrown = strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_");
+    if (thrown && LLVMIsDeclaration(function)) return call_thrown;
     for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++) {
         size_t n = KNOWN[i].begins ? strlen(KNOWN[i].name) : strlen(name) + 1;
         if (strncmp(name, KNOWN[i].name, n) == 0) return KNOWN[i].call;

@@ -41,6 +41,14 @@ static ft_status run(char *const *command, ft_error *err)
     return FT_OK;
 }
 
+static bool is_cplusplus(const char *file)
+{
+    static const char *const ENDINGS[] = {".cc", ".cp", ".cpp", ".cxx", ".c++", ".C", ".ii"};
+    for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++)
+        if (ends_in(file, ENDINGS[i])) return true;
+    return false;
+}
+
 /* Without optimisation, which would merge reads of shared variables, but without the attribute that
  * keeps locals from being promoted. */
 static ft_status compile(const char *file, char *const *arguments, size_t n, const char *to,
@@ -53,6 +61,8 @@ static ft_status compile(const char *file, char *const *arguments, size_t n, con
     ft_vec_push(&command, COMPILER);
     ft_vec_push(&command, "-c");
     ft_vec_push(&command, (char *)(uintptr_t)file);
+    if (is_cplusplus(file)) ft_vec_push(&command, "-fno-exceptions");
+    if (is_cplusplus(file)) ft_vec_push(&command, "-fno-rtti");
     for (size_t i = 0; i < n; i++) ft_vec_push(&command, arguments[i]);
     for (size_t i = 0; i < sizeof FIXED / sizeof FIXED[0]; i++)
         ft_vec_push(&command, (char *)(uintptr_t)FIXED[i]);
@@ -106,6 +116,7 @@ static ft_status read_file(LLVMContextRef context, const char *file, char *const
                            size_t n, LLVMModuleRef *module, ft_error *err)
 {
     bool lowered = ends_in(file, ".bc") || ends_in(file, ".ll");
+    if (access(file, R_OK)) return ft_error_set(err, FT_IO, "%s: %s", file, strerror(errno));
     return lowered ? read_module(context, file, file, module, err)
                    : read_source(context, file, arguments, n, module, err);
 }
@@ -163,6 +174,7 @@ static ft_status link_all(LLVMContextRef context, char *const *files, size_t n_f
     }
     LOWER_TRY(read_models(context, &module, err));
     LOWER_TRY(link_into(all, module, "the models", err));
+    lower_frame_main(*all);
     return promote_locals(*all, err);
 }
 

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "internal.h"
 
 typedef ft_status lowerer(lowering *l, LLVMValueRef in, bool *ended);
@@ -290,11 +292,22 @@ static ft_status swap(lowering *l, LLVMValueRef in, bool *ended)
     return FT_OK;
 }
 
+static const char *called_name(LLVMValueRef call)
+{
+    LLVMValueRef function = LLVMGetCalledValue(call);
+    return LLVMIsAFunction(function) ? LLVMGetValueName(function) : "";
+}
+
 static ft_status extract(lowering *l, LLVMValueRef in, bool *ended)
 {
     (void)ended;
     LLVMValueRef of = LLVMGetOperand(in, 0);
     uint64_t id;
+    if (LLVMIsACallInst(of) && strncmp(called_name(of), "llvm.", 5) == 0) {
+        ft_operand part;
+        LOWER_TRY(lower_checked(l, of, LLVMGetIndices(in)[0] == 1, &part));
+        return lower_is(l, in, part), FT_OK;
+    }
     if (!LLVMIsAAtomicCmpXchgInst(of)) return lower_fail(l, "a struct as a value");
     bool known = ft_map_get(&l->ids, (uintptr_t)of, &id);
     assert(known);

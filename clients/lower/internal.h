@@ -57,6 +57,10 @@ bool lower_string(LLVMValueRef pointer, const char **text, size_t *length);
 ft_status lower_constant_address(lowering *l, LLVMValueRef constant, uint32_t *symbol,
                                  uint64_t *offset);
 
+/* ---- entry.c */
+/* What comes before main and after it: constructors, and functions that `atexit` was given. */
+void lower_frame_main(LLVMModuleRef module);
+
 /* ---- function.c */
 ft_status lower_function(lowering *l, LLVMValueRef function);
 ft_status lower_thunk_body(lowering *l, const lower_thunk *thunk);
@@ -77,6 +81,8 @@ ft_status lower_target(lowering *l, LLVMBasicBlockRef from, LLVMBasicBlockRef to
 ft_status lower_instruction(lowering *l, LLVMValueRef instruction, bool *ended);
 ft_status lower_float_compare(lowering *l, LLVMValueRef instruction);
 ft_status lower_call(lowering *l, LLVMValueRef call, bool *ended);
+/* A part of what a call of llvm.*.with.overflow gives. */
+ft_status lower_checked(lowering *l, LLVMValueRef call, bool overflows, ft_operand *result);
 ft_status lower_order(lowering *l, LLVMValueRef instruction, uint8_t *order);
 
 #endif

@@ -897,6 +897,49 @@ EFFECTS += [(option, "explore", effect) for option, commands, effect in EFFECTS
                           "fail-on", "witness-dir", "quiet", "json") and "check" in commands]
 
 
+# ---- Effects: of lower -------------------------------------------------------------------------
+
+
+def lowered(*options, text="int main(void) { return 0; }"):
+    """What `foretell lower --text` prints of the source."""
+    (WORK / "lowered.c").write_text(text)
+    done = run("lower", "--text", *options, "lowered.c", "-o", "-")
+    need(done.code == 0 or "not installed" in done.err, done)
+    return done.out if done.code == 0 else None
+
+
+def lowers(text, pattern, *options):
+    def effect(world, command):
+        without, done = lowered(text=text), lowered(*options, text=text)
+        need(done is None or (re.search(pattern, done) and not re.search(pattern, without)), done)
+    return effect
+
+
+def of_lower_output(world, command):
+    lowered()
+    if run("lower", "lowered.c", "-o", "lowered.program").code == 0:
+        need((WORK / "lowered.program").read_bytes().startswith(b"FTPROG1"))
+    need(run("lower", "lowered.c").code == 2)
+
+
+def of_lower_include(world, command):
+    folder = WORK / "headers"
+    folder.mkdir(exist_ok=True)
+    (folder / "seven.h").write_text("#define SEVEN 7\n")
+    text = lowered("-I", folder, text='#include "seven.h"\nint main(void) { return SEVEN; }')
+    need(text is None or "return i32 7" in text, text)
+
+
+EFFECTS += [
+    ("output", "lower", of_lower_output),
+    ("text", "lower", lambda world, command: need(lowered() is None or lowered().startswith("program 1"))),
+    ("include", "lower", of_lower_include),
+    ("define", "lower", lowers("int main(void) {\n#ifdef N\n return N;\n#endif\n return 0; }", "return i32 5", "-DN=5")),
+    ("undefine", "lower", lowers("int main(void) {\n#ifndef __linux__\n return 5;\n#endif\n return 0; }",
+                                 "return i32 5", "-U", "__linux__")),
+    ("std", "lower", lowers("int main(void) { return __STDC_VERSION__ == 199901L ? 5 : 6; }", "i32 5", "-std=c99")),
+]
+
 # ---- All of it ---------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@
  * replay. Commands that only read or write local files need no server; `check`, `test` and
  * `intervals` start a private one where none is named.
  *
- * Imports: options, terminal, files, remote, findings, recorded, exploring, record/maker,
+ * Imports: options, terminal, files, remote, findings, recorded, exploring, lowering, record/maker,
  * record/maker/annotations, record/maker/log, record/maker/replay, record/raw, common/base,
  * common/report, common/trace, common/verdict. */
 #ifndef FT_CLI_COMMANDS_H
@@ -29,6 +29,7 @@ ft_exit ft_run_merge(const ft_options *options);      /* merge.c */
 ft_exit ft_run_stats(const ft_options *options);      /* stats.c */
 ft_exit ft_run_intervals(const ft_options *options);  /* intervals.c */
 ft_exit ft_run_explore(const ft_options *options);    /* explore.c */
+ft_exit ft_run_lower(const ft_options *options);      /* lower.c */
 ft_exit ft_run_record(const ft_options *options);     /* record.c */
 ft_exit ft_run_replay(const ft_options *options);     /* replay.c */
 ft_exit ft_run_manual(const ft_options *options);     /* manual.c */

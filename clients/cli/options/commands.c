@@ -156,6 +156,15 @@ static const struct {
          "foretell explore -- ./test --case 3\n"
          "foretell explore --preemptions 2 --explore-budget 600 ./test\n"
          "foretell explore --json --runs 10000 ./test\n"},
+    [FT_COMMAND_LOWER] =
+        {"Compiles FILEs (C, C++ and LLVM 14 bitcode, .bc and .ll) with clang 14, links them with "
+         "models of the C library, and writes what main can reach as a program as data "
+         "(docs/programs.md). Only `lower` needs LLVM: servers and workers take the program. What "
+         "cannot be lowered (inline assembly, exceptions, vectors, functions without a model) is "
+         "an error that names the function and the place.",
+         "foretell lower queue.c -o queue.program\n"
+         "foretell lower -std=c11 -DN=4 -I include main.c queue.c -o queue.program\n"
+         "foretell lower --text queue.cpp -o - | less\n"},
     [FT_COMMAND_REPLAY] =
         {"PROGRAM is the same build that was recorded, with the same arguments and "
          "input. Its threads follow the schedule of the witness, each step is compared "

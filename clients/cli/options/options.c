@@ -154,6 +154,18 @@ static const option_row rows[] = {
     {"output", 'o', VALUE_TEXT, "DIR", NULL, MEMBER(output), BIT(TEST) | BIT(EXPLORE),
      "the folder for traces and witnesses (default: a new folder in TMPDIR, which is kept if "
      "there is a finding)"},
+    {"output", 'o', VALUE_TEXT, "PROGRAM", NULL, MEMBER(output), BIT(LOWER),
+     "the file to write; - is standard output"},
+    {"text", 0, VALUE_NONE, NULL, NULL, MEMBER(text), BIT(LOWER),
+     "write the program as text, to read; else binary"},
+    {"include", 'I', VALUE_TEXTS, "DIR", NULL, MEMBER(includes), BIT(LOWER),
+     "the compiler's: look for headers in this folder; may be repeated"},
+    {"define", 'D', VALUE_TEXTS, "NAME[=VALUE]", NULL, MEMBER(defines), BIT(LOWER),
+     "the compiler's: define this macro; may be repeated"},
+    {"undefine", 'U', VALUE_TEXTS, "NAME", NULL, MEMBER(undefines), BIT(LOWER),
+     "the compiler's: undefine this macro; may be repeated"},
+    {"std", 0, VALUE_TEXT, "STANDARD", NULL, MEMBER(standard), BIT(LOWER),
+     "the compiler's: the language standard, also written -std=c11 (default: the compiler's)"},
     {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to),
      BIT(CONVERT) | BIT(MERGE) | BIT(RECORD),
      "the format to write: ndjson or binary (default: by the file's name: .ndjson, .jsonl and "
@@ -449,11 +461,12 @@ static ft_status take_letters(int argc, char **argv, int *at, ft_options *option
 /* Handles argv[*at], which begins with a dash, and its value. */
 static ft_status take_option(int argc, char **argv, int *at, ft_options *options, ft_error *err)
 {
-    const char *word = argv[*at];
-    if (word[1] != '-') return take_letters(argc, argv, at, options, err);
-    const char *equals = strchr(word, '=');
-    size_t length = equals ? (size_t)(equals - word - 2) : strlen(word) - 2;
-    const option_row *row = find_option(word + 2, length, options->command);
+    const char *word = argv[*at], *equals = strchr(word, '=');
+    bool compilers = strncmp(word, "-std=", 5) == 0 && find_option("std", 3, options->command);
+    if (word[1] != '-' && !compilers) return take_letters(argc, argv, at, options, err);
+    const char *name = word + (compilers ? 1 : 2);
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const option_row *row = find_option(name, length, options->command);
     if (!row) return unknown_option(options, word, err);
     if (row->value)
         return take_value(argc, argv, at, row, equals ? equals + 1 : NULL, options, err);
@@ -544,6 +557,10 @@ void ft_options_release(ft_options *options)
     ft_vec_release(&options->reports);
     ft_vec_release(&options->baselines);
     ft_vec_release(&options->suppressions);
+    ft_vec_release(&options->without);
+    ft_vec_release(&options->includes);
+    ft_vec_release(&options->defines);
+    ft_vec_release(&options->undefines);
 }
 
 bool ft_options_at(ft_command command, size_t index, ft_option_row *row)

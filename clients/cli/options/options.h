@@ -58,6 +58,8 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
       "print the ranges of values of a trace's events, and its transaction graph")                 \
     X(EXPLORE, "explore", "[--] PROGRAM ARGS", 1, 0,                                               \
       "run a program through every schedule of its synchronisation")                               \
+    X(LOWER, "lower", "FILE... -o PROGRAM", 1, 0,                                                  \
+      "compile C and C++ sources to a program as data, for explore")                               \
     X(RECORD, "record", "[--] PROGRAM ARGS", 1, 0, "run a program and record a trace of it")       \
     X(REPLAY, "replay", "WITNESS [TRACE] -- PROGRAM ARGS", 2, 0,                                   \
       "run a recorded program through a witness, up to its bug")                                   \
@@ -128,6 +130,10 @@ typedef struct ft_options {
     uint32_t explore_budget; /* seconds */
     uint32_t polls, steps;
     const char *early_limits;
+    /* lower */
+    ft_texts includes, defines, undefines; /* -I, -D, -U */
+    const char *standard;                  /* -std */
+    bool text;
     /* replay */
     uint32_t deadline; /* seconds */
     bool stop, live_inputs, unordered_hand_overs;

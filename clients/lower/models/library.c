@@ -324,6 +324,53 @@ void _exit(int code)
     __foretell_exit(code);
 }
 
+/* ---- functions that are called at the end, the last one first */
+
+enum { HANDLERS = 64 };
+static struct handler {
+    void (*plain)(void), (*function)(void *);
+    void *argument;
+} handlers[HANDLERS];
+static int n_handlers;
+void *__dso_handle;
+
+static int add_handler(struct handler added)
+{
+    __foretell_atomic_begin();
+    int full = n_handlers == HANDLERS;
+    if (!full) handlers[n_handlers++] = added;
+    __foretell_atomic_end();
+    return full;
+}
+
+int atexit(void (*function)(void))
+{
+    return add_handler((struct handler){function, NULL, NULL});
+}
+
+int __cxa_atexit(void (*function)(void *), void *argument, void *library)
+{
+    (void)library;
+    return add_handler((struct handler){NULL, function, argument});
+}
+
+/* Takes the place of `exit` where one of the two above is used. */
+void exit_with_handlers(int code)
+{
+    for (;;) {
+        __foretell_atomic_begin();
+        struct handler last = {NULL, NULL, NULL};
+        if (n_handlers) last = handlers[--n_handlers];
+        __foretell_atomic_end();
+        if (last.plain)
+            last.plain();
+        else if (last.function)
+            last.function(last.argument);
+        else
+            __foretell_exit(code);
+    }
+}
+
 /* ---- printing. A stream is its descriptor. */
 
 FILE *stdin = (FILE *)0;
