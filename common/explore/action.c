@@ -198,13 +198,20 @@ static bool ends_process(const ft_x_operation *o)
     return o->kind == FT_X_EXIT;
 }
 
+/* No other thread's action matters to it, nor does the end of the process. */
+static bool is_private(const ft_x_operation *o)
+{
+    return o->kind == FT_X_BRANCH;
+}
+
 bool ft_x_dependent(const ft_x_action *a, const ft_x_action *b)
 {
     const ft_x_operation *oa = &a->operation, *ob = &b->operation;
     uint32_t ma, mb;
-    if (a->thread == b->thread || ends_process(oa) || ends_process(ob)) return true;
+    if (a->thread == b->thread || concerns(oa, b->thread) || concerns(ob, a->thread)) return true;
     if (ft_x_is_late(a) || ft_x_is_late(b)) return true;
-    if (concerns(oa, b->thread) || concerns(ob, a->thread)) return true;
+    if (is_private(oa) || is_private(ob)) return false;
+    if (ends_process(oa) || ends_process(ob)) return true;
     if (is_poll(oa)) return wakes_poll(oa, b);
     if (is_poll(ob)) return wakes_poll(ob, a);
     if (mutex_of(oa, &ma) && mutex_of(ob, &mb) && ma == mb && object_dependent(FT_X_MUTEX, a, b))
@@ -224,9 +231,11 @@ bool ft_x_may_depend(uint32_t thread, const ft_x_operation *operation, const ft_
 {
     const ft_x_operation *o = &action->operation;
     uint32_t ma, mb;
-    if (thread == action->thread || ends_process(operation) || ends_process(o)) return true;
-    if (ft_x_is_late(action) || concerns(operation, action->thread) || concerns(o, thread))
+    if (thread == action->thread || ft_x_is_late(action) || concerns(operation, action->thread) ||
+        concerns(o, thread))
         return true;
+    if (is_private(operation) || is_private(o)) return false;
+    if (ends_process(operation) || ends_process(o)) return true;
     if (is_poll(operation)) return wakes_poll(operation, action);
     if (is_poll(o)) return may_wake_poll(o, operation);
     if (mutex_of(operation, &ma) && mutex_of(o, &mb) && ma == mb) return true;

@@ -85,7 +85,11 @@ typedef enum ft_x_class {
     X(AWAIT, "await", NO_OBJECT,                                                                   \
       "after a fruitless round (watch.h): waits until one would differ")                           \
     X(READY, "ready", NO_OBJECT, "the same, of a call that waits for one of several channels")     \
-    X(LINGER, "linger", NO_OBJECT, "the same; late (variant 1): where no thread can go on at all")
+    X(LINGER, "linger", NO_OBJECT, "the same; late (variant 1): where no thread can go on at all") \
+    X(BRANCH, "branch", NO_OBJECT,                                                                 \
+      "one of `value` arms, by a condition on open inputs; of no thread's concern, so that it "    \
+      "may "                                                                                       \
+      "also be done when the process has ended")
 
 typedef enum ft_x_kind {
 #define FT_ROW(symbol, name, class, doc) FT_X_##symbol,

@@ -175,6 +175,8 @@ static void take(ft_x_driver *d, const ft_x_way *way)
     ft_x_run run = p->run;
     p->run = (ft_x_run){0};
     d->counts->cut += run.end == FT_X_CUT;
+    d->counts->infeasible += run.end == FT_X_INFEASIBLE;
+    d->counts->discarded += run.end == FT_X_DISCARDED;
     if (o->on_run && !o->on_run(o->context, &run)) d->stopped = true;
     if (run.end == FT_X_STRAYED) ft_x_driver_stray(d, &run, run.steps.len);
     way->take(way->context, p->number, &run);

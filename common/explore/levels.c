@@ -136,6 +136,7 @@ static void end_of_run(ft_x_levels *l)
         l->incomplete = true;
         return;
     }
+    if (run->end == FT_X_INFEASIBLE || run->end == FT_X_DISCARDED) return;
     uint32_t *class = ft_x_names_slot(l->classes, ft_x_walk_name(&l->walk));
     uint32_t *here = ft_x_names_slot(&l->reached, with_thread(ft_x_walk_name(&l->walk), NO_THREAD));
     l->met += !*here;

@@ -208,6 +208,7 @@ uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_opera
                       ft_x_choice choices[FT_X_THREADS])
 {
     FT_REQUIRE(thread < FT_X_THREADS && o->kind < FT_X_KINDS);
+    if (o->kind == FT_X_BRANCH) return arms(o, choices);
     if (state->exited || o->kind == FT_X_NONE) return 0;
     if (is_always_enabled(o->kind)) return one(choices, 0);
     if (ft_x_kind_class(o->kind) == FT_X_CHANNEL)
@@ -421,7 +422,7 @@ void ft_x_apply(ft_x_state *state, const ft_x_action *a)
 {
     const ft_x_operation *o = &a->operation;
     FT_REQUIRE(o->kind < FT_X_KINDS && a->thread < FT_X_THREADS);
-    assert(!state->exited);
+    assert(!state->exited || o->kind == FT_X_BRANCH);
     FT_CHECK(ft_x_is_choice(state, a));
     if (leaves_all(a)) return;
     switch (ft_x_kind_class(o->kind)) {

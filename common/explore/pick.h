@@ -10,7 +10,9 @@
     X(DONE, "done", "every thread has ended, or the process has")                                  \
     X(STUCK, "stuck", "some thread has not ended, and none can go on")                             \
     X(CUT, "cut", "the bound on steps was reached")                                                \
-    X(STRAYED, "strayed", "the program did not follow the prefix")
+    X(STRAYED, "strayed", "the program did not follow the prefix")                                 \
+    X(INFEASIBLE, "infeasible", "its last step is a branch that no input takes after the others")  \
+    X(DISCARDED, "discarded", "an assumption of the program does not hold")
 
 typedef enum ft_x_end {
 #define FT_ROW(symbol, name, doc) FT_X_##symbol,

@@ -186,6 +186,8 @@ static void add_counts(ft_x_counts *total, const ft_x_counts *more)
     total->redundant += more->redundant;
     total->stuck += more->stuck;
     total->cut += more->cut;
+    total->infeasible += more->infeasible;
+    total->discarded += more->discarded;
     total->lingering += more->lingering;
     total->strayed += more->strayed;
 }

@@ -307,11 +307,12 @@ static uint32_t event_of(search *s, const ft_x_run *run, size_t i, ft_configurat
     const ft_x_operation *first =
         creates ? operation_at(run, o->object, s->first[o->object]) : NULL;
     uint32_t e = FT_X_NO_EVENT;
+    bool known = run->end != FT_X_INFEASIBLE || i + 1 < run->steps.len; /* what comes next */
     if (i < s->branch.len)
         e = ft_unfolding_is(s->u, s->branch.data[i], a) ? s->branch.data[i] : FT_X_NO_EVENT;
     else if (ft_x_is_choice(state, a))
         e = ft_unfolding_event(s->u, c, a);
-    if (!e || !ft_unfolding_say_next(s->u, e, next) ||
+    if (!e || (known && !ft_unfolding_say_next(s->u, e, next)) ||
         (creates && !ft_unfolding_say_first(s->u, e, first)))
         return FT_X_NO_EVENT;
     ft_x_apply(state, a);
@@ -345,7 +346,7 @@ static bool list_events(search *s, const struct started *t, const ft_x_run *run)
         ft_vec_push(&s->list, e);
     }
     bool whole = s->list.len >= s->branch.len && run->end != FT_X_STRAYED;
-    for (uint32_t i = 0; i < FT_X_THREADS && whole; i++)
+    for (uint32_t i = 0; i < FT_X_THREADS && whole && run->end != FT_X_INFEASIBLE; i++)
         whole = !t->target.last[i] || ft_unfolding_holds(s->u, &c, t->target.last[i]);
     if (!whole && run->end != FT_X_STRAYED) ft_x_driver_stray(s->driver, run, run->steps.len);
     return whole;
@@ -370,7 +371,8 @@ static void hang(search *s, uint32_t n, const ft_x_run *run)
     ft_extensions_find(s->extensions, &c, s->list.data + old, i - old);
     if (ft_extensions_stopped(s->extensions)) s->incomplete = true;
     if (!redundant && run->end == FT_X_CUT) s->incomplete = true;
-    if (!redundant && run->end != FT_X_CUT) ft_x_driver_class(s->driver, run, s->u, &c);
+    if (!redundant && (run->end == FT_X_DONE || run->end == FT_X_STUCK))
+        ft_x_driver_class(s->driver, run, s->u, &c);
     if (!s->options->complete) branch_early(s, n, first);
     settle(s, n);
 }

@@ -8,6 +8,13 @@
  * start a run that leads nowhere new. Whether a node has a right subtree is decided for good when
  * its left subtree is done, because all events that can be alternatives have been met then.
  *
+ * Open inputs. A BRANCH has all its arms everywhere, though inputs may rule one out after the arms
+ * that other threads took. A run ends INFEASIBLE where it takes such an arm: it has no class, and
+ * none is lost. Branches alone restrict inputs, and a branch conflicts with its other arms alone:
+ * so whatever conflicts with an event of a possible configuration can be met without leaving the
+ * possible ones, one arm of each branch is always possible, and they all are known. A run that an
+ * assumption discards goes on to its end without the thread, and is no class either.
+ *
  * Complete alternatives start no run in vain, and one run at a time.
  *
  * What is found does not depend on the executor's width, nor on its choices; the order does.
@@ -21,6 +28,8 @@ typedef struct ft_x_counts {
     uint64_t runs;          /* that the executor made */
     uint64_t classes;       /* maximal configurations */
     uint64_t redundant;     /* runs that ended in no new class */
+    uint64_t infeasible;    /* runs that no input takes */
+    uint64_t discarded;     /* runs in which an assumption does not hold */
     uint64_t stuck;         /* classes in which threads wait for ever */
     uint64_t cut;           /* runs that a bound ended */
     uint64_t lingering;     /* classes in which a thread stood before LINGER (watch.h) */

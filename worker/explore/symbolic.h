@@ -1,0 +1,86 @@
+/* The executor of programs with open inputs: it runs symbolic states for the search over schedules
+ * (explore/executor.h), so that the search comes to every schedule and every input, up to
+ * equivalence.
+ *
+ * Visible instructions become actions as in concrete.h. A condition on inputs that the thread's
+ * causes leave open becomes a BRANCH, an action of its own; a run whose branches no input takes
+ * together ends INFEASIBLE, one in which an assumption fails DISCARDED. What an instruction does
+ * wrong for some inputs alone (a division, an access, an assertion) is a branch too, and then the
+ * end of the process.
+ *
+ * A run that ended is judged: a model of its branches gives inputs, and the interpreter executes
+ * inputs and schedule (and looks for races). What it says is the run's result. Where it does not
+ * come to the symbolic run's end, the run counts as `unknown`, and is no finding.
+ *
+ * Where the program has no input, the actions are those of concrete.h, but for atomic sections,
+ * which are two here. Where it has, atomic updates and swaps are writes whatever they read. */
+#ifndef FT_WORKER_EXPLORE_SYMBOLIC_H
+#define FT_WORKER_EXPLORE_SYMBOLIC_H
+
+#include "explore/concrete.h"
+#include "explore/executor.h"
+
+typedef struct ft_symbolic ft_symbolic;
+
+/* 0, NULL and false: the default. */
+typedef struct ft_symbolic_options {
+    bool races;
+    uint64_t max_steps;        /* actions of a run; 100,000 */
+    uint64_t max_instructions; /* of one step; 10 million */
+    uint64_t max_bytes;        /* of all objects; 256 MiB */
+    uint32_t max_threads;      /* FT_INTERPRETER_THREADS */
+    uint32_t max_iterations;   /* how often a thread takes one arm of a branch; no bound */
+    uint32_t max_inputs;       /* values that a run reads; no bound */
+    uint32_t solver_ms;        /* of one question to the solver; 2000 */
+    size_t snapshot_bytes;     /* states kept to go back to; 256 MiB */
+    /* Inputs that are given, as in ft_interpreter_options; NULL: all are open. */
+    bool (*input)(void *context, const char *name, uint8_t width, uint64_t *value);
+    /* Asked now and then while a step runs; true: the run is cut. May be NULL. */
+    bool (*should_stop)(void *context);
+    void *context;
+} ft_symbolic_options;
+
+/* The program outlives the executor. */
+ft_symbolic *ft_symbolic_new(const ft_program *program, const ft_symbolic_options *options);
+void ft_symbolic_free(ft_symbolic *symbolic); /* accepts NULL */
+/* One run at a time. Valid while `symbolic` is. ft_x_run.result is read by ft_concrete_result_of:
+ * EXITED, FAILED with its error, or STOPPED (a limit, or unknown). */
+ft_x_executor ft_symbolic_executor(ft_symbolic *symbolic);
+
+/* One value that the program read, in the order in which the interpreter reads them. */
+typedef struct ft_symbolic_input {
+    const char *name; /* the program's */
+    uint64_t value;
+    uint8_t width;
+} ft_symbolic_input;
+
+/* The newest run that the interpreter executed: what it did, with which inputs and steps. Valid
+ * until the next run begins. */
+typedef struct ft_symbolic_judged {
+    const ft_interpreter_error *error; /* FAILED, STOPPED */
+    const ft_symbolic_input *inputs;
+    size_t n_inputs;
+    const ft_x_pick *steps; /* thread and variant for ft_interpreter_step */
+    size_t n_steps;
+} ft_symbolic_judged;
+ft_symbolic_judged ft_symbolic_judged_of(const ft_symbolic *symbolic);
+
+/* What was counted over all runs, for reports and for the word: `complete` needs that bounded,
+ * concretised and unknown are 0. */
+typedef struct ft_symbolic_counts {
+    uint64_t bounded;     /* runs that a bound cut: max_iterations, max_inputs, max_steps, ... */
+    uint64_t concretised; /* values out of many of which a few were tried */
+    uint64_t unknown;     /* runs that the solver or the interpreter could not confirm */
+    uint64_t disagreed; /* of those: the interpreter came to another end. Always a fault of ours */
+    uint64_t branches;  /* decided by inputs, in all runs */
+    uint64_t questions, cached,
+        solved;                  /* whether conditions can hold; answered without Z3, by Z3 */
+    uint64_t solver_unknown;     /* that Z3 left open */
+    uint64_t snapshots, resumed; /* made; runs that began at one */
+    uint64_t replayed, steps;    /* steps done again behind it; all steps */
+    size_t state_bytes;          /* of the newest snapshot, what it shares included */
+    size_t snapshot_bytes;       /* of those kept now */
+} ft_symbolic_counts;
+ft_symbolic_counts ft_symbolic_counts_of(const ft_symbolic *symbolic);
+
+#endif
