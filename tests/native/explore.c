@@ -5,6 +5,7 @@
  * grade; with -v also each failure and race. It ends with 0 where the search finished.
  *
  *   -w N  workers   -g N  first grade (ft_exploring_grade)   -r N  at most N runs   -c  complete
+ *   -e  limits may pass early; with -v: "delayed N" failing classes that need a sleep or a limit
  *   -o  with each different output of a class
  *   -p  again, with the accesses of the races as scheduling points
  *   -s N  steps a run   -v  verbose   -n  names each class   -t  runs a second
@@ -14,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "explore/delays.h"
 #include "explore/search.h"
 #include "native/native.h"
 
@@ -22,6 +24,9 @@ typedef struct seen {
     uint64_t failing;
     size_t longest;
     uint64_t outputs; /* printed */
+    uint64_t delayed;
+    ft_x_world world;
+    ft_x_walk walk;
     bool names;
 } seen;
 
@@ -37,12 +42,26 @@ static void print_run(const ft_x_run *run)
     printf(" -> %s %llu\n", ft_x_end_name(run->end), (unsigned long long)run->result);
 }
 
+static bool needs_delay(seen *s, const ft_x_run *run)
+{
+    uint32_t step;
+    const ft_native_delay *from = ft_native_delays(s->native);
+    ft_x_delay *delays = calloc(run->steps.len + 1, sizeof *delays);
+    for (size_t i = 0; delays && i < run->steps.len; i++)
+        delays[i] = (ft_x_delay){.ms = from[i].ms, .is_limit = from[i].is_limit};
+    bool needs = delays && ft_x_delays_needed(&s->world, &s->walk, run, delays, &step, 1) > 0;
+    free(delays);
+    return needs;
+}
+
 static bool take(void *context, const ft_x_run *run, const ft_unfolding *u,
                  const ft_configuration *c)
 {
     seen *s = context;
     (void)u, (void)c;
-    s->failing += run->result != 0 && run->end == FT_X_DONE;
+    bool fails = run->result != 0 && run->end == FT_X_DONE;
+    s->failing += fails;
+    s->delayed += fails && needs_delay(s, run);
     if (run->steps.len > s->longest) s->longest = run->steps.len;
     if (run->output > s->outputs) {
         ft_native_text text = ft_native_output(s->native, run->output);
@@ -141,13 +160,14 @@ int main(int argc, char **argv)
     ft_x_options search = {.on_class = take};
     seen s = {0};
     bool verbose = false, timed = false, points = false, checks = false;
-    for (int o; (o = getopt(argc, argv, "+w:g:r:s:pcvntxk:ao")) >= 0;) {
+    for (int o; (o = getopt(argc, argv, "+w:g:r:s:pcvntxk:aoe")) >= 0;) {
         if (o == 'w') options.workers = (uint32_t)strtoul(optarg, NULL, 10);
         if (o == 'g') options.run.grade = (uint32_t)strtoul(optarg, NULL, 10);
         if (o == 'r') search.max_runs = (uint64_t)strtoull(optarg, NULL, 10);
         if (o == 's') options.run.max_steps = (uint32_t)strtoul(optarg, NULL, 10);
         if (o == 'k') options.seconds = (uint32_t)strtoul(optarg, NULL, 10);
         if (o == 'c') search.complete = true;
+        if (o == 'e') options.run.early = 1;
         if (o == 'o') options.run.keeps_output = 1;
         if (o == 'v') verbose = true;
         if (o == 'n') s.names = true;
@@ -172,6 +192,7 @@ int main(int argc, char **argv)
     }
     search.context = &s;
     ft_x_executor executor = ft_native_executor(s.native);
+    s.world = executor.world;
     ft_status status = ft_x_search(&executor, &search, &counts, &finished, &err);
     if (status != FT_OK) fprintf(stderr, "%s\n", err.message);
     printf("%llu classes, %llu stuck, %llu failing, %llu redundant, %llu cut, %zu steps%s\n",
@@ -181,6 +202,8 @@ int main(int argc, char **argv)
     double took = now() - start;
     if (timed) printf("%.0f runs a second, %.2f s\n", (double)counts.runs / took, took);
     if (verbose) print_facts(s.native);
+    if (verbose) printf("delayed %llu\n", (unsigned long long)s.delayed);
+    ft_x_walk_release(&s.walk);
     if (checks && status == FT_OK) status = check(s.native, &err);
     ft_native_close(s.native);
     return status != FT_OK ? 2 : !finished;

@@ -176,6 +176,11 @@ const char *ft_native_strayed(const ft_native *n)
     return n->strayed[0] ? n->strayed : NULL;
 }
 
+const ft_native_delay *ft_native_delays(const ft_native *n)
+{
+    return n->delays.data;
+}
+
 uint64_t ft_native_step_pc(const ft_native *n, size_t i)
 {
     return i < n->pcs.len ? n->pcs.data[i] : 0;

@@ -44,6 +44,7 @@ struct ft_native {
     ft_x_watches *watches;
     FT_VEC(ft_native_text) outputs; /* each once */
     FT_VEC(uint64_t) pcs;           /* of the last run's steps */
+    FT_VEC(ft_native_delay) delays; /* the same */
     struct {
         uint64_t met, random;
         ft_x_run runs[FT_NATIVE_SAMPLE];

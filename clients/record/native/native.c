@@ -67,6 +67,7 @@ void ft_native_close(ft_native *n)
     ft_vec_release(&n->failures);
     ft_vec_release(&n->races);
     ft_vec_release(&n->pcs);
+    ft_vec_release(&n->delays);
     ft_vec_release(&n->lingering);
     ft_x_watches_free(n->watches);
     for (size_t i = 0; i < n->outputs.len; i++) free(n->outputs.data[i].bytes);

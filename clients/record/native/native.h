@@ -115,6 +115,15 @@ size_t ft_native_threads(const ft_native *native, const ft_exploring_thread **al
 /* Is the place in the program itself, not in a library? */
 bool ft_native_is_program(const ft_native *native, const ft_native_place *place);
 
+/* What the thread of a step had to wait for before it. */
+typedef struct ft_native_delay {
+    uint32_t ms;   /* 0: nothing */
+    bool is_limit; /* the time limit of its wait passed; else it slept */
+    uint64_t pc;   /* return address of that call */
+} ft_native_delay;
+/* By step of the run that ft_x_executor.finish gave last; valid until the next one. */
+const ft_native_delay *ft_native_delays(const ft_native *native);
+
 /* The return address of step i of the run that ft_x_executor.finish gave last; 0: none. */
 uint64_t ft_native_step_pc(const ft_native *native, size_t i);
 

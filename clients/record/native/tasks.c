@@ -139,10 +139,20 @@ static uint64_t translated_bits(const names *by, uint64_t bits)
     return made;
 }
 
+/* A limit that does not pass early any more: the thread waited there in vain too often. */
+static bool waits_late(const ft_native *n, const ft_x_operation *o)
+{
+    int64_t bits = o->kind == FT_X_READY ? o->other : o->value;
+    bool waits = o->kind == FT_X_LOCK || o->kind == FT_X_WAKE || o->kind == FT_X_TAKE ||
+                 o->kind == FT_X_READ_LOCK || o->kind == FT_X_WRITE_LOCK || o->kind == FT_X_JOIN ||
+                 o->kind == FT_X_READY;
+    return n->options.run.early && waits && (bits & FT_X_TIMED) && !(bits & FT_X_EARLY);
+}
+
 /* Places at which threads lingered: each once. */
 static void note_lingering(ft_native *n, const ft_x_operation *o, uint64_t pc)
 {
-    if (o->kind != FT_X_LINGER) return;
+    if (o->kind != FT_X_LINGER && !waits_late(n, o)) return;
     for (size_t i = 0; i < n->lingering.len; i++)
         if (n->lingering.data[i] == pc) return;
     ft_vec_push(&n->lingering, pc);
@@ -167,6 +177,9 @@ static void take_step(const names *by, const ft_exploring_step *step, ft_x_run *
     if (a.operation.kind == FT_X_BROADCAST) a.outcome = translated_bits(by, a.outcome);
     ft_vec_push(&run->steps, a);
     ft_vec_push(&by->n->pcs, step->pc);
+    ft_vec_push(&by->n->delays, (ft_native_delay){.ms = step->delay_ms,
+                                                  .is_limit = step->delay_is_limit,
+                                                  .pc = step->delay_pc});
 }
 
 /* Threads come behind their parents. False: there are more than the search serves. */
@@ -194,7 +207,7 @@ static void take_objects(names *by, ft_x_run *run)
 }
 
 /* A process that died did so in the thread that ran, as if it had ended it there and then. */
-static void complete(const ft_exploring_slot *s, bool hangs, ft_x_run *run)
+static void complete(ft_native *n, const ft_exploring_slot *s, bool hangs, ft_x_run *run)
 {
     if (hangs) {
         run->end = FT_X_CUT;
@@ -204,6 +217,7 @@ static void complete(const ft_exploring_slot *s, bool hangs, ft_x_run *run)
         .operation = {.kind = FT_X_EXIT, .value = FT_EXPLORING_FAILED_SIGNAL, .value2 = s->status},
         .thread = (uint16_t)(s->running % FT_X_THREADS)};
     ft_vec_push(&run->steps, exit);
+    ft_vec_push(&n->delays, (ft_native_delay){0});
     run->end = FT_X_DONE;
 }
 
@@ -213,7 +227,7 @@ void ft_native_run(ft_native *n, uint32_t slot, ft_x_run *run)
     const ft_exploring_step *steps =
         ft_exploring_steps(ft_exploring_slot_at(n->shared, slot), n->options.run.max_steps);
     names by = {.n = n, .s = s};
-    n->pcs.len = 0;
+    n->pcs.len = n->delays.len = 0;
     memset(n->pending_pcs, 0, sizeof n->pending_pcs);
     bool served = number_threads(&by);
     take_objects(&by, run);
@@ -221,7 +235,7 @@ void ft_native_run(ft_native *n, uint32_t slot, ft_x_run *run)
     for (uint32_t t = 0; t < s->all_threads && served; t++) take_pending(&by, t, run);
     run->end = s->end < FT_X_ENDS ? (ft_x_end)s->end : FT_X_STRAYED;
     bool hangs = s->hangs || n->slots[slot].hangs;
-    if (!s->is_complete) complete(s, hangs, run);
+    if (!s->is_complete) complete(n, s, hangs, run);
     if (!served) run->end = FT_X_CUT;
     if (n->options.run.keeps_output) run->output = ft_native_note_output(n, s);
     run->result = ft_native_note(n, s, hangs);

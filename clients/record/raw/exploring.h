@@ -21,6 +21,7 @@
 #ifndef FT_RECORD_EXPLORING_H
 #define FT_RECORD_EXPLORING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -106,7 +107,10 @@ typedef struct ft_exploring_thread {
 typedef struct ft_exploring_step {
     ft_x_action action; /* objects by the run's numbers, threads by the explorer's */
     uint64_t pc;        /* return address of the call in the program; 0: none */
-    uint32_t limit;     /* of a wait that has a time limit: its length in ms */
+    /* What the thread had to wait for before: a sleep, or the time limit of its wait that passed */
+    uint64_t delay_pc;
+    uint32_t delay_ms;
+    bool delay_is_limit;
 } ft_exploring_step;
 
 typedef struct ft_exploring_module {

@@ -23,9 +23,11 @@ int ft_rt_x_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, ft_rt_x_limi
     ft_x_operation o = {.kind = FT_X_WAIT, .object = c, .other = given_up(m)};
     ft_rt_explore(&o, pc);
     o.kind = FT_X_WAKE;
-    o.value = ft_rt_x_limit_bits(limit);
+    o.value = ft_rt_x_limit_bits(limit, pc);
     if (ft_rt_x_header->options.spurious) o.value |= FT_X_SPURIOUS;
-    return ft_rt_explore(&o, pc).variant == FT_X_TIMED_OUT ? ETIMEDOUT : 0;
+    bool passed = ft_rt_explore(&o, pc).variant == FT_X_TIMED_OUT;
+    ft_rt_x_limit_passed(limit, passed, pc);
+    return passed ? ETIMEDOUT : 0;
 }
 
 int ft_rt_x_notify(pthread_cond_t *condition, bool all, const void *pc)

@@ -121,12 +121,31 @@ ft_rt_x_thread *ft_rt_x_pick(ft_rt_x_thread *self)
 
 /* ---- actions */
 
+/* Its time limit, if it has one. */
+static bool has_passed(const ft_x_action *a)
+{
+    const ft_x_operation *o = &a->operation;
+    bool attempt = o->kind == FT_X_TRY_LOCK || o->kind == FT_X_TRY_TAKE ||
+                   o->kind == FT_X_TRY_READ_LOCK || o->kind == FT_X_TRY_WRITE_LOCK ||
+                   o->kind == FT_X_TRY_JOIN;
+    if (attempt) return (o->value & FT_X_TIMED) && !a->outcome;
+    bool early = o->kind == FT_X_WAKE && (o->value & FT_X_EARLY);
+    return a->variant == FT_X_TIMED_OUT && o->kind != FT_X_LINGER && (early || ft_x_is_late(a));
+}
+
 static void log_step(const ft_x_action *a, const void *pc)
 {
     ft_exploring_slot *s = ft_rt_x.slot;
     assert(s->n_steps < ft_rt_x_header->options.max_steps);
-    ft_rt_x.steps[s->n_steps] = (ft_exploring_step){
-        .action = *a, .pc = (uintptr_t)pc, .limit = ft_rt_x.threads[a->thread].limit};
+    ft_rt_x_thread *t = &ft_rt_x.threads[a->thread];
+    bool is_limit = has_passed(a) && t->limit >= t->longest;
+    ft_rt_x.steps[s->n_steps] =
+        (ft_exploring_step){.action = *a,
+                            .pc = (uintptr_t)pc,
+                            .delay_pc = (uintptr_t)(is_limit ? pc : t->slept_at),
+                            .delay_ms = t->slept + (has_passed(a) ? t->limit : 0),
+                            .delay_is_limit = is_limit};
+    t->slept = t->longest = 0;
     __atomic_store_n(&s->n_steps, s->n_steps + 1, __ATOMIC_RELEASE);
 }
 
@@ -138,8 +157,7 @@ static ft_x_choice carry_out(ft_rt_x_thread *self)
                      .variant = choice.variant,
                      .outcome = choice.outcome};
     ft_rt_x_attempts(&a.operation);
-    if (ft_x_is_late(&a) && a.operation.kind != FT_X_LINGER)
-        ft_rt_x_passes((self->limit + INT64_C(1)) * 1000000);
+    if (has_passed(&a)) ft_rt_x_passes((self->limit + INT64_C(1)) * 1000000);
     ft_x_apply(&ft_rt_x.state, &a);
     if (ft_rt_x.begun) {
         log_step(&a, self->pc);

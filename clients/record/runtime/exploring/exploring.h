@@ -67,10 +67,15 @@ typedef struct ft_rt_x_limit {
 
 /* ---- limits.c */
 ft_rt_x_limit ft_rt_x_limit_until(clockid_t clock, const struct timespec *until);
-/* For the `value` of an operation that waits (explore/action.h). */
-int64_t ft_rt_x_limit_bits(ft_rt_x_limit limit);
+/* For the `value` of an operation that waits (explore/action.h). pc: of the wait. */
+int64_t ft_rt_x_limit_bits(ft_rt_x_limit limit, const void *pc);
 /* Then the wait is an attempt. */
-bool ft_rt_x_limit_is_early(ft_rt_x_limit limit);
+bool ft_rt_x_limit_is_early(ft_rt_x_limit limit, const void *pc);
+/* The wait has ended: did its limit pass? */
+void ft_rt_x_limit_passed(ft_rt_x_limit limit, bool passed, const void *pc);
+/* The same where the calling thread has looked in place of a wait: steps of the run since then. */
+void ft_rt_x_looked_in_vain(uint32_t since, uint32_t ms, const void *pc);
+uint32_t ft_rt_x_now(void); /* steps of the run that are done */
 
 /* ---- start.c */
 bool ft_rt_x_open(void); /* at the program's start; true: it is explored, not recorded */
@@ -97,6 +102,7 @@ bool ft_rt_x_wait_for(const ft_x_attempt *attempts, uint32_t n, int ms, const vo
 /* ---- inputs.c */
 int ft_rt_x_time(clockid_t clock, struct timespec *t); /* as clock_gettime */
 void ft_rt_x_passes(int64_t ns);                       /* time, for the calling thread */
+void ft_rt_x_sleeps(int64_t ns, const void *pc);
 uint64_t ft_rt_x_random(void);
 void ft_rt_x_random_bytes(void *to, size_t n);
 int ft_rt_x_pid(void); /* the program's process number, the same in all runs */

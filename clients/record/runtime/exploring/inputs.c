@@ -11,7 +11,7 @@
 #include "libc/contract.h"
 #include "libc/libc.h"
 
-enum { TICKS = 4096, CLOCKS = 12, SECOND = 1000000000, LOOK = 1000, DOUBLINGS = 32 };
+enum { TICKS = 4096, CLOCKS = 12, SECOND = 1000000000, MS = 1000000, LOOK = 1000, DOUBLINGS = 32 };
 
 static struct timespec bases[CLOCKS]; /* at the first choice */
 
@@ -45,6 +45,25 @@ void ft_rt_x_passes(int64_t ns)
     }
     if (inputs.n_ticks == TICKS) ft_rt_x_refuse("more looks at clocks than one run may have", NULL);
     inputs.ticks[inputs.n_ticks++] = (struct tick){.thread = self, .at = now, .ns = ns};
+}
+
+void ft_rt_x_sleeps(int64_t ns, const void *pc)
+{
+    ft_rt_x_thread *self = ft_rt_x_self;
+    int64_t ms = ns / MS;
+    ft_rt_x_passes(ns);
+    if (!ft_rt_x.begun || ms <= 0) return;
+    uint32_t most = UINT32_MAX / 4, n = ms < most ? (uint32_t)ms : most;
+    if (n > self->longest) {
+        self->longest = n;
+        self->slept_at = pc;
+    }
+    self->slept = self->slept < most ? self->slept + n : most;
+}
+
+uint32_t ft_rt_x_now(void)
+{
+    return ft_rt_x.begun ? ft_rt_x.slot->n_steps : 0;
 }
 
 /* By thread: the steps of the run up to its last one in the causal past of the calling thread. */

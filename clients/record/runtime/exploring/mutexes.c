@@ -28,12 +28,13 @@ int ft_rt_x_lock(pthread_mutex_t *mutex, ft_rt_x_limit limit, const void *pc)
 {
     uint32_t o = ft_rt_x_object(FT_X_MUTEX, mutex, 0);
     int type = kind_of(mutex);
-    bool attempt = ft_rt_x_limit_is_early(limit);
+    bool attempt = ft_rt_x_limit_is_early(limit, pc);
     if (type == PTHREAD_MUTEX_ERRORCHECK && is_mine(o)) return EDEADLK;
     ft_x_operation lock = about(attempt ? FT_X_TRY_LOCK : FT_X_LOCK, o, type);
-    lock.value |= ft_rt_x_limit_bits(limit);
+    lock.value |= ft_rt_x_limit_bits(limit, pc);
     ft_x_choice choice = ft_rt_explore(&lock, pc);
     bool in_time = attempt ? choice.outcome != 0 : choice.variant != FT_X_TIMED_OUT;
+    ft_rt_x_limit_passed(limit, !in_time, pc);
     return in_time ? 0 : ETIMEDOUT;
 }
 

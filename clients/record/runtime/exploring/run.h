@@ -20,11 +20,13 @@ struct ft_rt_x_thread {
     void *(*start)(void *);
     void *argument;
     pthread_t handle;
-    uintptr_t pointer;   /* its thread pointer; 0: not known yet */
-    uintptr_t stack_end; /* of the first thread, whose stack is not below its thread pointer */
-    size_t stack;        /* bytes below the pointer (the end) that are its own */
-    uint32_t ignores;    /* open regions whose accesses are ignored */
-    uint32_t limit;      /* of the wait that it stands before, in ms; 0: none */
+    uintptr_t pointer;       /* its thread pointer; 0: not known yet */
+    uintptr_t stack_end;     /* of the first thread, whose stack is not below its thread pointer */
+    size_t stack;            /* bytes below the pointer (the end) that are its own */
+    uint32_t ignores;        /* open regions whose accesses are ignored */
+    uint32_t limit;          /* of the wait that it stands before, in ms; 0: none */
+    uint32_t slept, longest; /* ms since its last action, and of the longest sleep */
+    const void *slept_at;    /* where that was */
     ft_exploring_result failure; /* what its EXIT ends the run with */
     uint32_t go;                 /* of grades with kernel threads: futex, 1: it has the turn */
 };

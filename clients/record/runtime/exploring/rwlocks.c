@@ -21,14 +21,15 @@ int ft_rt_x_rwlock(pthread_rwlock_t *lock, bool write, bool try, ft_rt_x_limit l
                    const void *pc)
 {
     uint32_t object = ft_rt_x_object(FT_X_RWLOCK, lock, 0);
-    bool attempt = try || ft_rt_x_limit_is_early(limit);
+    bool attempt = try || ft_rt_x_limit_is_early(limit, pc);
     if (is_mine(object) && !attempt) return EDEADLK;
     ft_x_operation o = {.kind = (uint16_t)kind_of(write, attempt),
                         .object = object,
-                        .value = try ? 0 : ft_rt_x_limit_bits(limit)};
+                        .value = try ? 0 : ft_rt_x_limit_bits(limit, pc)};
     ft_x_choice choice = ft_rt_explore(&o, pc);
-    if (attempt) return choice.outcome ? 0 : try ? EBUSY : ETIMEDOUT;
-    return choice.variant == FT_X_TIMED_OUT ? ETIMEDOUT : 0;
+    bool done = attempt ? choice.outcome != 0 : choice.variant != FT_X_TIMED_OUT;
+    if (!try) ft_rt_x_limit_passed(limit, !done, pc);
+    return done ? 0 : try ? EBUSY : ETIMEDOUT;
 }
 
 int ft_rt_x_rwlock_unlock(pthread_rwlock_t *lock, const void *pc)

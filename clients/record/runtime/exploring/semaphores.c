@@ -20,13 +20,14 @@ static int fail_with(int code)
 
 int ft_rt_x_take(sem_t *semaphore, bool try, ft_rt_x_limit limit, const void *pc)
 {
-    bool attempt = try || ft_rt_x_limit_is_early(limit);
+    bool attempt = try || ft_rt_x_limit_is_early(limit, pc);
     ft_x_operation o = {.kind = attempt ? FT_X_TRY_TAKE : FT_X_TAKE,
                         .object = object_of(semaphore),
-                        .value = try ? 0 : ft_rt_x_limit_bits(limit)};
+                        .value = try ? 0 : ft_rt_x_limit_bits(limit, pc)};
     ft_x_choice choice = ft_rt_explore(&o, pc);
-    if (attempt) return choice.outcome ? 0 : fail_with(try ? EAGAIN : ETIMEDOUT);
-    return choice.variant == FT_X_TIMED_OUT ? fail_with(ETIMEDOUT) : 0;
+    bool done = attempt ? choice.outcome != 0 : choice.variant != FT_X_TIMED_OUT;
+    if (!try) ft_rt_x_limit_passed(limit, !done, pc);
+    return done ? 0 : fail_with(try ? EAGAIN : ETIMEDOUT);
 }
 
 int ft_rt_x_post(sem_t *semaphore, const void *pc)

@@ -128,14 +128,15 @@ int ft_rt_x_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*
 int ft_rt_x_join(pthread_t handle, void **result, bool try, ft_rt_x_limit limit, const void *pc)
 {
     ft_rt_x_thread *thread = ft_rt_x_thread_of(handle);
-    bool attempt = try || ft_rt_x_limit_is_early(limit);
+    bool attempt = try || ft_rt_x_limit_is_early(limit, pc);
     if (!thread || thread == ft_rt_x_self) return FT_REAL(pthread_join)(handle, result);
     ft_x_operation join = {.kind = attempt ? FT_X_TRY_JOIN : FT_X_JOIN,
                            .object = thread->number,
-                           .value = try ? 0 : ft_rt_x_limit_bits(limit)};
+                           .value = try ? 0 : ft_rt_x_limit_bits(limit, pc)};
     ft_x_choice choice = ft_rt_explore(&join, pc);
-    if (attempt && !choice.outcome) return try ? EBUSY : ETIMEDOUT;
-    if (!attempt && choice.variant == FT_X_TIMED_OUT) return ETIMEDOUT;
+    bool done = attempt ? choice.outcome != 0 : choice.variant != FT_X_TIMED_OUT;
+    if (!try) ft_rt_x_limit_passed(limit, !done, pc);
+    if (!done) return try ? EBUSY : ETIMEDOUT;
     thread->joined = true;
     return ft_rt_x_grade_used->join(thread, result);
 }

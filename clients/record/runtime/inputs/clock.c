@@ -211,19 +211,19 @@ static int way(int64_t ns, bool *passed)
 
 unsigned sleep(unsigned seconds)
 {
-    FT_RT_EXPLORED((ft_rt_x_passes((int64_t)seconds * SECOND), 0));
+    FT_RT_EXPLORED((ft_rt_x_sleeps((int64_t)seconds * SECOND, CODE), 0));
     return SLEEP(FT_INPUT_SLEEP, (int64_t)seconds * SECOND, FT_REAL(sleep)(seconds));
 }
 
 int usleep(useconds_t us)
 {
-    FT_RT_EXPLORED((ft_rt_x_passes((int64_t)us * PER_US), 0));
+    FT_RT_EXPLORED((ft_rt_x_sleeps((int64_t)us * PER_US, CODE), 0));
     return SLEEP(FT_INPUT_USLEEP, (int64_t)us * PER_US, FT_REAL(usleep)(us));
 }
 
 int nanosleep(const struct timespec *t, struct timespec *left)
 {
-    FT_RT_EXPLORED((ft_rt_x_passes(in_ns(t)), 0));
+    FT_RT_EXPLORED((ft_rt_x_sleeps(in_ns(t), CODE), 0));
     return SLEEP(FT_INPUT_NANOSLEEP, in_ns(t), FT_REAL(nanosleep)(t, left));
 }
 
@@ -247,19 +247,19 @@ static int64_t duration(clockid_t clock, int flags, const struct timespec *t)
     return in_ns(t) - (until && !get(clock, &now) ? in_ns(&now) : 0);
 }
 
-static int explored_sleep(clockid_t clock, int flags, const struct timespec *t)
+static int explored_sleep(clockid_t clock, int flags, const struct timespec *t, const void *pc)
 {
     struct timespec now;
     if (!(flags & TIMER_ABSTIME))
-        ft_rt_x_passes(in_ns(t));
+        ft_rt_x_sleeps(in_ns(t), pc);
     else if (!get(clock, &now))
-        ft_rt_x_passes(in_ns(t) - in_ns(&now));
+        ft_rt_x_sleeps(in_ns(t) - in_ns(&now), pc);
     return 0;
 }
 
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *left)
 {
-    FT_RT_EXPLORED(explored_sleep(clock, flags, t));
+    FT_RT_EXPLORED(explored_sleep(clock, flags, t, CODE));
     return SLEEP(FT_INPUT_CLOCK_NANOSLEEP, duration(clock, flags, t),
                  flags & TIMER_ABSTIME ? sleep_until(clock, t)
                                        : FT_REAL(clock_nanosleep)(clock, flags, t, left));

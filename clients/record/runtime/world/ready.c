@@ -196,12 +196,18 @@ static int look_at_all(struct pollfd *fds, nfds_t n, bool *first, const void *pc
 static int wait_for_all(struct pollfd *fds, nfds_t n, int ms, const void *pc)
 {
     ft_x_attempt list[MOST];
+    const ft_rt_x_limit limit = {.is_set = ms > 0, .ms = ms > 0 ? (uint32_t)ms : 0};
+    bool early = ft_rt_x_limit_is_early(limit, pc);
+    uint32_t since = ft_rt_x_now();
     for (bool first = true;;) {
-        bool at_once = !ms || look_at_files(fds, n);
+        bool at_once = !ms || early || look_at_files(fds, n);
         uint32_t m = at_once ? 0 : all_attempts(fds, n, list, MOST, pc);
         bool in_time = at_once || ft_rt_x_wait_for(list, m, ms > 0 ? ms : -1, pc);
         int found = look_at_all(fds, n, &first, pc);
-        if (found || at_once || !in_time) return found;
+        if (!found && !at_once && in_time) continue;
+        ft_rt_x_limit_passed(limit, !found, pc);
+        if (!found && early) ft_rt_x_looked_in_vain(since, limit.ms, pc);
+        return found;
     }
 }
 
@@ -278,6 +284,9 @@ int ft_rt_world_epoll_wait(int epoll, struct epoll_event *events, int n, int ms,
     uint32_t which[MOST];
     ft_rt_world_description *d = ft_rt_world_of(epoll);
     if (d->kind != FT_RT_WORLD_EPOLL || n <= 0) return ft_rt_world_error(EINVAL);
+    const ft_rt_x_limit limit = {.is_set = ms > 0, .ms = ms > 0 ? (uint32_t)ms : 0};
+    bool early = ft_rt_x_limit_is_early(limit, pc), waits = ms && !early;
+    uint32_t since = ft_rt_x_now();
     for (;;) {
         /* Looks at the set, so that later changes of it come later. */
         ft_rt_world_act(FT_X_TEST, d->in, FT_X_READABLE, ft_rt_world_room(d->in), pc);
@@ -287,12 +296,15 @@ int ft_rt_world_epoll_wait(int epoll, struct epoll_event *events, int n, int ms,
         changes.result = count ? count : (int64_t)FT_X_WOULD_WAIT;
         uint32_t many = list_members(&sets[d->set], fds, which);
         ft_x_attempt list[MOST];
-        uint32_t m = ms ? all_attempts(fds, many, list, MOST - 1, pc) : 0;
-        if (ms) list[m++] = changes;
-        bool in_time = !ms || ft_rt_x_wait_for(list, m, ms > 0 ? ms : -1, pc);
+        uint32_t m = waits ? all_attempts(fds, many, list, MOST - 1, pc) : 0;
+        if (waits) list[m++] = changes;
+        bool in_time = !waits || ft_rt_x_wait_for(list, m, ms > 0 ? ms : -1, pc);
         bool first = false;
         look_at_all(fds, many, &first, pc);
         int found = report(&sets[d->set], fds, which, many, events, n);
-        if (found || !ms || !in_time) return found;
+        if (!found && waits && in_time) continue;
+        ft_rt_x_limit_passed(limit, !found, pc);
+        if (!found && early) ft_rt_x_looked_in_vain(since, limit.ms, pc);
+        return found;
     }
 }
