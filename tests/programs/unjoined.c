@@ -1,5 +1,5 @@
-/* A thread fails while main, which joins nobody, ends the process: the failing schedule is found,
- * and its recording may end before the failure. */
+/* A thread fails while main, which joins nobody, ends the process: in the recording of the failing
+ * schedule main's end waits for the failure. */
 #include <assert.h>
 #include <pthread.h>
 

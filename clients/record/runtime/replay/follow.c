@@ -124,10 +124,15 @@ void ft_rt_follow_resumed(ft_rt_thread *self)
     if (e && is_within_call(e) && has_turn(e)) do_entry(e);
 }
 
+/* A thread whose end of the process is not in the order stands before it until the order is done:
+ * the run ended otherwise. */
 void ft_rt_follow_exit(ft_rt_thread *self)
 {
     const ft_follow_entry *e = next_of(self);
     if (e && e->kind == FT_X_EXIT) await_turn(self, e);
+    if (e || self->follows == FT_RT_NOBODY) return;
+    stand(self);
+    while (ft_rt_following) ft_rt_give_way(self);
 }
 
 void ft_rt_follow_created(ft_rt_thread *self, ft_rt_thread *child)
