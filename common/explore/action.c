@@ -167,6 +167,7 @@ static bool object_dependent(ft_x_class class, const ft_x_action *a, const ft_x_
 
 static bool leaves_as_it_was(const ft_x_action *a)
 {
+    if (a->operation.kind == FT_X_READ) return true;
     return reads(a) || looks(a) || failed(a, FT_X_TRY_LOCK) || counts(a) || try_failed(a);
 }
 

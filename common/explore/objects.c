@@ -188,7 +188,8 @@ bool ft_x_may_be_late(const ft_x_state *state, uint32_t thread, const ft_x_opera
 static int64_t result_of(const ft_x_state *state, uint32_t thread, const ft_x_operation *attempt)
 {
     ft_x_choice choices[FT_X_THREADS];
-    if (ft_x_kind_class(attempt->kind) == FT_X_ATOMIC) return object(state, attempt->object)->value;
+    ft_x_class class = ft_x_kind_class(attempt->kind);
+    if (class == FT_X_ATOMIC || class == FT_X_MEMORY) return object(state, attempt->object)->value;
     uint32_t n = ft_x_choices(state, thread, attempt, choices);
     assert(n == 1); /* attempts never wait */
     return (int64_t)choices[0].outcome;
@@ -427,8 +428,10 @@ void ft_x_apply(ft_x_state *state, const ft_x_action *a)
     if (leaves_all(a)) return;
     switch (ft_x_kind_class(o->kind)) {
     case FT_X_NO_OBJECT:
-    case FT_X_MEMORY:
     case FT_X_THREAD:
+        break;
+    case FT_X_MEMORY:
+        object(state, o->object)->value += o->kind == FT_X_WRITE;
         break;
     case FT_X_PROCESS:
         state->exited = true;

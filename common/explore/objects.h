@@ -13,7 +13,8 @@
 #include "explore/watch.h"
 
 typedef struct ft_x_object {
-    int64_t value; /* semaphore, atomic, channel's units, arrivals at a barrier, once: done */
+    /* semaphore, atomic, channel's units, arrivals at a barrier, writes of memory, once: done */
+    int64_t value;
     /* condition: bits of waiters, and of those notified and not resumed; channel, waits: ENDED,
      * BROKEN */
     uint64_t waits, wakes;

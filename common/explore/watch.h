@@ -1,10 +1,11 @@
 /* Watches: what a thread that polls waits for.
  *
  * A *round* is what a thread does from one visit of a place to the next: attempts alone, which read
- * (load, compare and swap that fails, try-lock that fails, ...) and change nothing. A round that
- * leaves the thread as it was is *fruitless*: with the same results it would do the same again, for
- * ever. The executor then has the thread stand before AWAIT with the round's attempts, and no run
- * spins: it is enabled where an attempt would turn out otherwise than it did.
+ * (load, plain read that is an action, compare and swap that fails, try-lock that fails, ...) and
+ * change nothing. A round that leaves the thread as it was is *fruitless*: with the same results it
+ * would do the same again, for ever. The executor then has the thread stand before AWAIT with the
+ * round's attempts, and no run spins: it is enabled where an attempt would turn out otherwise than
+ * it did.
  *
  * Nothing is lost. A fruitless round changes neither the thread nor an object, so every execution
  * without the round is one too, and whatever the thread can read later it reads in its next round.
@@ -29,7 +30,9 @@
 
 typedef struct ft_x_attempt {
     ft_x_operation operation;
-    int64_t result; /* of an atomic: the value that was there; else the outcome */
+    /* of an atomic: the value that was there; of a READ: how many writes there were; else the
+     * outcome */
+    int64_t result;
 } ft_x_attempt;
 
 typedef struct ft_x_watches ft_x_watches;

@@ -546,9 +546,12 @@ static bool is_explored(const ft_trace *trace)
 static const char *status_word(const ft_record_context *c, ft_check check,
                                const ft_decision *decision)
 {
-    bool sure = check != FT_CHECK_RACE || !has_unseen_order(c->trace);
-    if (decision->observed && sure) return is_explored(c->trace) ? "explored" : "observed";
-    return c->model == FT_MODEL_CONTROL ? "possible" : "predicted";
+    bool race = check == FT_CHECK_RACE, sure = !race || !has_unseen_order(c->trace);
+    bool certain = c->model != FT_MODEL_CONTROL;
+    if (sure && (decision->observed || (race && certain)) && is_explored(c->trace))
+        return "explored";
+    if (decision->observed && sure) return "observed";
+    return certain ? "predicted" : "possible";
 }
 
 /* Does the lock that t_c' holds in that section keep the three apart, in a section each? */

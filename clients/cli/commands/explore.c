@@ -69,7 +69,8 @@ static void print_choices(const explore *x)
         ft_failing_print(f, &text);
         if (f->choice.len)
             fprintf(out_of(x), "foretell: %s (%u preemption%s): %s\n", ft_strbuf_text(&text),
-                    f->preemptions, f->preemptions == 1 ? "" : "s", ft_strbuf_text(&f->choice));
+                    f->run.preemptions, f->run.preemptions == 1 ? "" : "s",
+                    ft_strbuf_text(&f->choice));
         ft_strbuf_release(&text);
     }
 }
@@ -108,7 +109,7 @@ static ft_exit report(explore *x)
 {
     ft_error err = FT_ERROR_INIT;
     ft_exit code = FT_EXIT_CLEAN;
-    if (x->found.failing.len) {
+    if (x->found.failing.len || x->found.races) {
         if (make_folder(x, &err)) return ft_fail(NULL, &err);
         size_t lost = ft_explored_record(x->options, &x->found, x->folder, &x->traces);
         if (x->traces.len) code = check(x);
@@ -117,7 +118,7 @@ static ft_exit report(explore *x)
     }
     print_choices(x);
     print_end(x);
-    bool ended = x->found.outcome.stop == FT_X_STOP_END && !x->found.refused;
+    bool ended = ft_exploration_ended(&x->found);
     return code == FT_EXIT_CLEAN && !ended ? FT_EXIT_INCOMPLETE : code;
 }
 
@@ -127,7 +128,7 @@ ft_exit ft_run_explore(const ft_options *options)
     explore x = {.options = options};
     double seconds = options->explore_budget ? options->explore_budget : DEFAULT_BUDGET;
     ft_signals_relay();
-    ft_status status = ft_exploring_run(options, seconds, &x.found, &err);
+    ft_status status = ft_exploring_run(options, seconds, 0, &x.found, &err);
     ft_exit code = status ? ft_fail(NULL, &err) : report(&x);
     ft_exploration_release(&x.found);
     if (x.temporary && !x.traces.len) rmdir(x.folder);

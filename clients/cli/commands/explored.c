@@ -16,13 +16,13 @@ static bool is_followed(const ft_follow *followed)
 }
 
 /* The trace of the run; NULL: the program did something else. */
-static char *record(const ft_options *options, const ft_failing *f, const char *folder, size_t n)
+static char *record(const ft_options *options, const ft_kept_run *run, const char *found,
+                    const char *folder, size_t n)
 {
     ft_follow followed = {0};
     ft_strbuf path = {0}, text = {0};
     ft_strbuf_printf(&path, "%s/explored.%zu.ftb", folder, n);
-    ft_strbuf_puts(&text, "the run followed a schedule that foretell explore found: ");
-    ft_failing_print(f, &text);
+    ft_strbuf_printf(&text, "the run followed a schedule that foretell explore found: %s", found);
     ft_options one = {.command = FT_COMMAND_RECORD,
                       .arguments = options->arguments,
                       .before = options->before,
@@ -31,7 +31,7 @@ static char *record(const ft_options *options, const ft_failing *f, const char *
                       .expect_exit = options->expect_exit,
                       .timeout = options->timeout ? options->timeout : PATIENCE,
                       .quiet = true,
-                      .follow = &f->order,
+                      .follow = &run->order,
                       .followed = &followed};
     bool made = ft_run_record(&one) == FT_EXIT_CLEAN && is_followed(&followed);
     if (!made) unlink(ft_strbuf_text(&path));
@@ -41,16 +41,28 @@ static char *record(const ft_options *options, const ft_failing *f, const char *
     return NULL;
 }
 
-static void tell_lost(const ft_failing *f)
+/* One more trace; false: it could not be recorded. */
+static bool add(const ft_options *options, const ft_kept_run *run, const char *found,
+                const char *folder, size_t n, ft_texts *traces)
 {
-    ft_strbuf text = {0};
-    ft_failing_print(f, &text);
-    fprintf(
-        stderr,
-        "foretell: a schedule that failed (%s) could not be recorded: the program did something "
-        "else there\n",
-        ft_strbuf_text(&text));
-    ft_strbuf_release(&text);
+    char *path = run->order.len ? record(options, run, found, folder, n) : NULL;
+    if (path) return ft_vec_push(traces, path), true;
+    fprintf(stderr,
+            "foretell: a schedule that was found (%s) could not be recorded: the program did "
+            "something else there\n",
+            found);
+    return false;
+}
+
+/* Races of runs that pass; a few runs have all of them. */
+static void add_races(const ft_options *options, const ft_exploration *x, const char *folder,
+                      ft_texts *traces)
+{
+    size_t n = x->failing.len;
+    if (options->any_check && !options->checks[FT_CHECK_RACE]) return;
+    for (size_t i = 0; i < x->racing.len; i++)
+        if (x->racing.data[i].run.order.len)
+            add(options, &x->racing.data[i].run, "data race", folder, ++n, traces);
 }
 
 size_t ft_explored_record(const ft_options *options, const ft_exploration *x, const char *folder,
@@ -59,12 +71,11 @@ size_t ft_explored_record(const ft_options *options, const ft_exploration *x, co
     size_t lost = 0;
     for (size_t i = 0; i < x->failing.len; i++) {
         const ft_failing *f = &x->failing.data[i];
-        char *path = f->confirmed ? record(options, f, folder, i + 1) : NULL;
-        lost += !path;
-        if (path)
-            ft_vec_push(traces, path);
-        else
-            tell_lost(f);
+        ft_strbuf found = {0};
+        ft_failing_print(f, &found);
+        lost += !add(options, &f->run, ft_strbuf_text(&found), folder, i + 1, traces);
+        ft_strbuf_release(&found);
     }
+    add_races(options, x, folder, traces);
     return lost;
 }

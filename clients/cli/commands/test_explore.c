@@ -8,13 +8,13 @@
 #include "terminal/terminal.h"
 #include "test.h"
 
-enum { DEFAULT_SECONDS = 10 };
+enum { DEFAULT_SECONDS = 10, PLAIN_SHARE = 5 /* of the time, for accesses of races as points */ };
 
 /* Checks that a failing schedule can be a finding of. */
 static bool is_wanted(const ft_options *o)
 {
     static const ft_check CHECKS[] = {FT_CHECK_FAILURE, FT_CHECK_ASSERTION, FT_CHECK_DEADLOCK,
-                                      FT_CHECK_LOCK};
+                                      FT_CHECK_LOCK, FT_CHECK_RACE};
     bool any = !o->any_check;
     for (size_t i = 0; i < sizeof CHECKS / sizeof *CHECKS; i++) any = any || o->checks[CHECKS[i]];
     return any && !o->inputs_of && !ft_signals_caught();
@@ -59,7 +59,7 @@ void ft_test_explore(ft_test *t, double ran)
     ft_options options = *t->options;
     options.runs = options.workers = options.timeout = 0;
     options.wakeups = NULL;
-    ft_status status = ft_exploring_run(&options, seconds, &x, &err);
+    ft_status status = ft_exploring_run(&options, seconds, (double)seconds / PLAIN_SHARE, &x, &err);
     if (status == FT_OK) {
         take(t, &x);
     } else {

@@ -1,13 +1,18 @@
 /* Exploring a program: the search over schedules (common/explore) on the native executor
  * (record/native), from options to failing runs and the word for what was done.
  *
- *   session.c   the search: budget, progress, what came of it    failing.c   failing runs, the
- * choice that decides order.c     from a failing run to an order of actions    words.c     the
- * lines for people
+ *   session.c   the search: budget, progress, what came of it
+ *   kept.c      runs that are worth a recording
+ *   failing.c   failing runs, the choice that decides
+ *   racing.c    runs with data races
+ *   order.c     from a run to an order of actions
+ *   places.c    places as FILE:LINE
+ *   words.c     the lines for people
  *
- * A failing run is recorded again under its order of actions (raw/follow.h), and its trace is
- * checked like any other: so reports, fingerprints, baselines and replays need nothing of their
- * own. What was observed in such a run has the status `explored`.
+ * A failing run, or one with a data race, is recorded again under its order of actions
+ * (raw/follow.h), and its trace is checked like any other: so reports, fingerprints, baselines and
+ * replays need nothing of their own. What was observed in such a run, and its races, have the
+ * status `explored`.
  *
  * Imports: options, terminal, record/maker/symbols, record/native, record/raw, common/base,
  * common/explore. */
@@ -19,58 +24,134 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "explore/plan.h"
+#include "maker/symbols/symbols.h"
 #include "native/native.h"
 #include "options/options.h"
 
-/* The best run with a failure: of the fewest preemptions, then the fewest steps, then the first by
- * its picks. */
+/* Which plain accesses were scheduling points of a run: the first `n` of ft_explorer.points. */
+typedef struct ft_point_setting {
+    uint32_t n;
+    bool as_one; /* ft_native_points */
+} ft_point_setting;
+
+/* Places in the program as FILE:LINE; zero-initialise. */
+typedef struct ft_places {
+    ft_symbols *symbols; /* NULL: nobody asked yet */
+    FT_VEC(const char *) modules;
+} ft_places;
+
+/* The search's means, while it is open. */
+typedef struct ft_explorer {
+    ft_native *native;
+    ft_x_executor executor;
+    ft_x_walk walk;
+    FT_VEC(uint64_t) points;  /* return addresses of accesses that race */
+    ft_point_setting setting; /* of the runs at hand */
+    ft_places places;
+} ft_explorer;
+
+/* A run that is worth a recording. */
+typedef struct ft_kept_run {
+    ft_point_setting points;
+    uint32_t preemptions;
+    FT_VEC(ft_x_pick) picks;
+    ft_strbuf order; /* raw/follow.h; empty where the run did not repeat itself */
+} ft_kept_run;
+
+/* The best run with a failure: of the fewest points, preemptions and steps, in this order, then the
+ * first by its picks. */
 typedef struct ft_failing {
     ft_native_failure failure; /* its texts are owned by the list's owner */
     char *text, *module;       /* of the failure: what it says and where */
     uint64_t number;           /* ft_x_run.result */
-    uint32_t preemptions;
-    FT_VEC(ft_x_pick) picks;
+    ft_kept_run run;
     bool confirmed;   /* its picks lead to it again */
-    ft_strbuf order;  /* raw/follow.h; empty where it is not confirmed */
     ft_strbuf choice; /* for people: the first choice that decides; "" where none was found */
 } ft_failing;
 
 typedef FT_VEC(ft_failing) ft_failing_list;
 
-typedef struct ft_exploration {
+/* The best run with a data race, for one pair of places. */
+typedef struct ft_racing {
+    ft_kept_run run; /* no picks: it was covered by another one's recording, or not confirmed */
+    uint32_t looks;  /* runs that were compared with it */
+} ft_racing;
+
+typedef FT_VEC(ft_racing) ft_racing_list;
+
+/* An exploration with one setting of scheduling points. */
+typedef struct ft_explored_part {
     ft_x_outcome outcome;
-    ft_failing_list failing; /* by preemptions, steps, picks */
+    ft_point_setting points;
+    char *lingering; /* FILE:LINE of the first loop whose rounds were cut; NULL: none */
+} ft_explored_part;
+
+typedef struct ft_exploration {
+    ft_explored_part sync;   /* synchronisation alone: no plain access is a point */
+    ft_explored_part plain;  /* points.n 0: no plain access was made one */
+    bool plain_is_whole;     /* all that race were, with all that depends on them */
+    ft_failing_list failing; /* by points, preemptions, steps, picks */
+    ft_racing_list racing;   /* by number of the race: ft_native_races */
     size_t races;            /* pairs of places */
     ft_exploring_grade grade;
     char *why;               /* not an earlier grade; "": it is the first */
     char *refused, *strayed; /* the first such call, and what differed; NULL: none */
-    char *lingering;         /* FILE:LINE of the first loop whose rounds were cut; NULL: none */
     double seconds;          /* that it took */
     uint32_t steps, polls;   /* that a run may have; rounds in vain of a loop that polls */
 } ft_exploration;
 
-/* Explores for so many seconds at most (0: no bound); the rest is said by the options of `explore`.
+/* Explores for so many seconds at most (0: no bound), of these `plain` with accesses of races as
+ * scheduling points (0: as many as are left); the rest is said by the options of `explore`.
  * FT_USAGE: the program cannot be explored; the message says why. The exploration is to be released
  * whatever the status. */
-ft_status ft_exploring_run(const ft_options *options, double seconds, ft_exploration *exploration,
-                           ft_error *err) FT_MUST_CHECK;
+ft_status ft_exploring_run(const ft_options *options, double seconds, double plain,
+                           ft_exploration *exploration, ft_error *err) FT_MUST_CHECK;
 void ft_exploration_release(ft_exploration *exploration);
 
 /* Was every schedule run, without an "apart from"? */
 bool ft_exploration_is_whole(const ft_exploration *exploration);
+/* Did it end by itself, within its bounds, and without a call that is not explored? */
+bool ft_exploration_ended(const ft_exploration *exploration);
 /* Appends one line without its end: "every schedule (6) was run: nothing found". */
 void ft_exploration_print(const ft_exploration *exploration, ft_strbuf *out);
 /* Appends what the failure is: "exit code 1", "signal 6 (Aborted)". */
 void ft_failing_print(const ft_failing *failing, ft_strbuf *out);
 
+/* ---- places.c */
+
+/* FILE:LINE; without debug information the file and the offset in it. */
+void ft_places_print(ft_places *places, const ft_native_place *place, ft_strbuf *out);
+char *ft_places_text(ft_places *places, const ft_native_place *place); /* heap */
+void ft_places_release(ft_places *places);
+
+/* ---- kept.c: for session.c, failing.c and racing.c */
+
+/* Is the run, which the executor finished last, better than that one (which may have no picks)?
+ * Then it takes its place. */
+bool ft_kept_note(ft_kept_run *kept, ft_explorer *explorer, const ft_x_run *run);
+int ft_kept_compare(const ft_kept_run *a, const ft_kept_run *b);
+/* Runs the first n picks again, with that setting, to the end. */
+ft_status ft_kept_run_again(ft_explorer *explorer, ft_point_setting setting, const ft_x_pick *picks,
+                            size_t n, ft_x_run *run, ft_error *err) FT_MUST_CHECK;
+void ft_kept_release(ft_kept_run *kept);
+
 /* ---- failing.c: for session.c alone */
 
 /* Keeps the run if it is the best one with its failure. */
-void ft_failing_note(ft_failing_list *all, const ft_native *native, const ft_x_world *world,
-                     ft_x_walk *walk, const ft_x_run *run);
+void ft_failing_note(ft_failing_list *all, ft_explorer *explorer, const ft_x_run *run);
 /* Sorts; runs each again, and finds its order and the choice that decides. */
-ft_status ft_failing_conclude(ft_failing_list *all, const ft_native *native,
-                              const ft_x_executor *executor, ft_error *err) FT_MUST_CHECK;
+ft_status ft_failing_conclude(ft_failing_list *all, ft_explorer *explorer,
+                              ft_error *err) FT_MUST_CHECK;
+
+/* ---- racing.c: for session.c alone */
+
+/* Keeps the run, which the executor finished last, if it is the best one with one of its races. */
+void ft_racing_note(ft_racing_list *all, ft_explorer *explorer, const ft_x_run *run);
+/* How many there are that differ in their lines or in which of the accesses write. */
+size_t ft_racing_count(ft_explorer *explorer);
+/* Runs a few of them again, so that each race is in one of these, and finds their orders. */
+ft_status ft_racing_conclude(ft_racing_list *all, ft_explorer *explorer,
+                             ft_error *err) FT_MUST_CHECK;
 
 /* ---- order.c */
 

@@ -6,17 +6,19 @@
 
 #include "base/contract.h"
 #include "exploring/exploring.h"
-#include "maker/symbols/symbols.h"
 #include "terminal/terminal.h"
 
-enum { DEFAULT_STEPS = 10000, DEFAULT_POLLS = 3, MOST_BYTES_SHARE = 4 };
+enum {
+    DEFAULT_STEPS = 10000,
+    DEFAULT_POLLS = 3,
+    MOST_BYTES_SHARE = 4,
+    MOST_POINTS = FT_EXPLORING_RACES * 2
+};
 
 typedef struct session {
     const ft_options *options;
     ft_exploration *to;
-    ft_native *native;
-    ft_x_executor executor;
-    ft_x_walk walk;
+    ft_explorer explorer;
     ft_progress progress;
     double began, shown;
     uint64_t runs, classes;
@@ -51,7 +53,8 @@ static bool on_run(void *context, const ft_x_run *run)
 {
     session *s = context;
     s->runs++;
-    if (run->result) ft_failing_note(&s->to->failing, s->native, &s->executor.world, &s->walk, run);
+    if (run->result) ft_failing_note(&s->to->failing, &s->explorer, run);
+    ft_racing_note(&s->to->racing, &s->explorer, run);
     show(s);
     return true;
 }
@@ -99,7 +102,7 @@ static ft_x_plan plan_of(session *s, double seconds)
 {
     const ft_options *o = s->options;
     return (ft_x_plan){.preemptions = o->preemptions ? o->preemptions - 1 : FT_X_ALL_PREEMPTIONS,
-                       .max_runs = o->runs,
+                       .max_runs = o->runs > s->runs ? o->runs - s->runs : 0,
                        .seconds = seconds,
                        .seed = o->seed,
                        .max_bytes = memory_share(),
@@ -116,62 +119,117 @@ static char *copy(const char *text)
     return text ? ft_strdup(text) : NULL;
 }
 
-/* FILE:LINE; without debug information the file and the offset in it. */
-static char *place_text(const ft_native_place *place)
-{
-    ft_strbuf text = {0};
-    ft_code_place at;
-    ft_symbols *symbols = ft_symbols_new();
-    if (place->module) ft_symbols_module(symbols, place->module, 0);
-    if (!place->module || !ft_symbols_place(symbols, place->offset + 1, &text, &at)) {
-        ft_strbuf_release(&text);
-        ft_strbuf_printf(&text, "%s+0x%llx", place->module ? place->module : "?",
-                         (unsigned long long)place->offset);
-    }
-    ft_symbols_free(symbols);
-    return ft_strbuf_take(&text);
-}
-
-static void take_facts(session *s)
-{
-    const char *why = "";
-    const ft_native_race *races;
-    ft_native_place place;
-    s->to->grade = ft_native_grade(s->native, &why);
-    s->to->why = ft_strdup(why);
-    s->to->races = ft_native_races(s->native, &races);
-    if (ft_native_lingering(s->native, 0, &place)) s->to->lingering = place_text(&place);
-    s->to->refused = copy(ft_native_refused(s->native, &place));
-    s->to->strayed = copy(ft_native_strayed(s->native));
-}
+/* ---- one part: with one setting of scheduling points */
 
 /* Some runs again from the program's start: where one differs, no strong word is said. */
-static ft_status check_sample(session *s, ft_error *err)
+static ft_status check_sample(session *s, ft_explored_part *part, ft_error *err)
 {
     uint32_t checked, differing;
     if (ft_signals_caught()) return FT_OK;
-    ft_status status = ft_native_check(s->native, &checked, &differing, err);
+    ft_status status = ft_native_check(s->explorer.native, &checked, &differing, err);
     if (status != FT_OK || !differing) return status;
-    s->to->outcome.total.strayed += differing;
+    part->outcome.total.strayed += differing;
     if (!s->to->strayed)
         s->to->strayed = ft_strdup("made again from the program's start, it did something else");
     return FT_OK;
 }
 
-static ft_status explore(session *s, double seconds, ft_error *err)
+static ft_status explore_part(session *s, double seconds, ft_explored_part *part, ft_error *err)
 {
+    ft_native_place place;
+    ft_explorer *x = &s->explorer;
     ft_x_plan plan = plan_of(s, seconds);
-    s->executor = ft_native_executor(s->native);
-    ft_status status = ft_x_explore(&s->executor, &plan, &s->to->outcome, err);
-    if (status == FT_OK)
-        status = ft_failing_conclude(&s->to->failing, s->native, &s->executor, err);
-    take_facts(s);
-    if (status == FT_OK) status = check_sample(s, err);
+    free(part->lingering);
+    *part = (ft_explored_part){.points = x->setting};
+    ft_native_points(x->native, x->points.data, x->setting.n, x->setting.as_one);
+    ft_status status = ft_x_explore(&x->executor, &plan, &part->outcome, err);
+    if (ft_native_lingering(x->native, 0, &place))
+        part->lingering = ft_places_text(&x->places, &place);
+    return status == FT_OK ? check_sample(s, part, err) : status;
+}
+
+/* ---- the accesses of races as scheduling points */
+
+static void add_point(ft_explorer *x, uint64_t pc)
+{
+    for (size_t i = 0; i < x->points.len; i++)
+        if (x->points.data[i] == pc) return;
+    ft_vec_push(&x->points, pc);
+}
+
+/* Takes the accesses of the races that were met so far. False: nothing is new in that. */
+static bool add_points(ft_explorer *x)
+{
+    const ft_native_race *races;
+    size_t n = ft_native_races(x->native, &races);
+    ft_point_setting before = x->setting;
+    for (size_t i = 0; i < n; i++)
+        for (int side = 0; side < 2; side++)
+            if (x->points.len < MOST_POINTS) add_point(x, races[i].race.pc[side]);
+    x->setting.n = (uint32_t)x->points.len;
+    x->setting.as_one |= ft_native_has_wide_points(x->native);
+    return x->setting.n != before.n || x->setting.as_one != before.as_one;
+}
+
+static bool has_budget(const session *s, double end)
+{
+    enum { LEAST_MS = 50 };
+    const ft_options *o = s->options;
+    return !ft_signals_caught() && (!end || now() < end - LEAST_MS / 1e3) &&
+           (!o->runs || s->runs < o->runs);
+}
+
+/* Until no further race is met, or the budget is gone. */
+static ft_status explore_plain(session *s, double end, ft_error *err)
+{
+    ft_status status = FT_OK;
+    ft_explored_part *last = &s->to->sync;
+    while (status == FT_OK && last->outcome.stop == FT_X_STOP_END && has_budget(s, end)) {
+        if (!add_points(&s->explorer)) {
+            s->to->plain_is_whole = last != &s->to->sync && s->explorer.points.len < MOST_POINTS;
+            break;
+        }
+        last = &s->to->plain;
+        status = explore_part(s, end ? end - now() : 0, last, err);
+    }
     return status;
 }
 
-ft_status ft_exploring_run(const ft_options *options, double seconds, ft_exploration *exploration,
-                           ft_error *err)
+/* ---- the whole */
+
+static void take_facts(session *s)
+{
+    const char *why = "";
+    ft_native_place place;
+    const ft_native *native = s->explorer.native;
+    s->to->grade = ft_native_grade(native, &why);
+    s->to->why = ft_strdup(why);
+    s->to->races = ft_racing_count(&s->explorer);
+    s->to->refused = copy(ft_native_refused(native, &place));
+    if (!s->to->strayed) s->to->strayed = copy(ft_native_strayed(native));
+}
+
+static double earlier(double a, double b)
+{
+    if (!a || !b) return a ? a : b;
+    return a < b ? a : b;
+}
+
+static ft_status explore(session *s, double seconds, double plain, ft_error *err)
+{
+    ft_explorer *x = &s->explorer;
+    double end = seconds ? s->began + seconds : 0;
+    x->executor = ft_native_executor(x->native);
+    ft_status status = explore_part(s, seconds, &s->to->sync, err);
+    if (plain) end = earlier(end, now() + plain);
+    if (status == FT_OK && !s->options->races_only_reported) status = explore_plain(s, end, err);
+    take_facts(s);
+    if (status == FT_OK) status = ft_failing_conclude(&s->to->failing, x, err);
+    return status == FT_OK ? ft_racing_conclude(&s->to->racing, x, err) : status;
+}
+
+ft_status ft_exploring_run(const ft_options *options, double seconds, double plain,
+                           ft_exploration *exploration, ft_error *err)
 {
     *exploration = (ft_exploration){0};
     session s = {.options = options, .to = exploration, .began = now()};
@@ -183,13 +241,15 @@ ft_status ft_exploring_run(const ft_options *options, double seconds, ft_explora
     ft_native_options native = native_options(&s);
     exploration->steps = native.run.max_steps;
     exploration->polls = native.run.polls;
-    ft_status status = ft_native_open(&native, &s.native, err);
-    if (status == FT_OK) status = explore(&s, seconds, err);
-    ft_native_close(s.native);
+    ft_status status = ft_native_open(&native, &s.explorer.native, err);
+    if (status == FT_OK) status = explore(&s, seconds, plain, err);
+    ft_native_close(s.explorer.native);
     exploration->seconds = now() - s.began;
     ft_progress_end(&s.progress);
     ft_progress_release(&s.progress);
-    ft_x_walk_release(&s.walk);
+    ft_x_walk_release(&s.explorer.walk);
+    ft_vec_release(&s.explorer.points);
+    ft_places_release(&s.explorer.places);
     for (size_t i = 0; i < n; i++) free(s.argv[i]);
     free(s.argv);
     return status;
@@ -199,16 +259,18 @@ void ft_exploration_release(ft_exploration *x)
 {
     for (size_t i = 0; i < x->failing.len; i++) {
         ft_failing *f = &x->failing.data[i];
-        ft_vec_release(&f->picks);
-        ft_strbuf_release(&f->order);
+        ft_kept_release(&f->run);
         ft_strbuf_release(&f->choice);
         free(f->text);
         free(f->module);
     }
     ft_vec_release(&x->failing);
+    for (size_t i = 0; i < x->racing.len; i++) ft_kept_release(&x->racing.data[i].run);
+    ft_vec_release(&x->racing);
     free(x->why);
     free(x->refused);
-    free(x->lingering);
+    free(x->sync.lingering);
+    free(x->plain.lingering);
     free(x->strayed);
     *x = (ft_exploration){0};
 }

@@ -4,39 +4,54 @@
 #include "base/contract.h"
 #include "exploring/exploring.h"
 
+/* Every schedule with those scheduling points, and nothing that was left out. */
+static bool is_whole(const ft_exploration *x, const ft_explored_part *part)
+{
+    return part->outcome.cover == FT_X_COVER_EVERY && !part->outcome.total.lingering &&
+           !part->lingering && !x->refused && !part->outcome.total.strayed;
+}
+
+static bool is_plain_whole(const ft_exploration *x)
+{
+    return x->plain.points.n && x->plain_is_whole && is_whole(x, &x->plain);
+}
+
 bool ft_exploration_is_whole(const ft_exploration *x)
 {
-    return x->outcome.cover == FT_X_COVER_EVERY && !x->races && !x->outcome.total.lingering &&
-           !x->lingering && !x->refused && !x->strayed;
+    return is_plain_whole(x) || (!x->races && is_whole(x, &x->sync));
+}
+
+bool ft_exploration_ended(const ft_exploration *x)
+{
+    bool plain = !x->plain.points.n || x->plain.outcome.stop == FT_X_STOP_END;
+    return x->sync.outcome.stop == FT_X_STOP_END && plain && !x->refused;
 }
 
 /* What a reader must know before he takes the word for more than it is. */
-static void print_limits(const ft_exploration *x, ft_strbuf *out)
+static void print_limits(const ft_exploration *x, const ft_explored_part *part, ft_strbuf *out)
 {
-    if (x->races)
-        ft_strbuf_printf(out, ", apart from what %zu data race%s change%s", x->races,
-                         x->races == 1 ? "" : "s", x->races == 1 ? "s" : "");
-    if (x->outcome.total.cut && !x->refused)
+    const ft_x_counts *total = &part->outcome.total;
+    if (total->cut && !x->refused)
         ft_strbuf_printf(out, "; %llu runs were ended after %u steps",
-                         (unsigned long long)x->outcome.total.cut, x->steps);
-    if (x->lingering || x->outcome.total.lingering)
+                         (unsigned long long)total->cut, x->steps);
+    if (part->lingering || total->lingering)
         ft_strbuf_printf(out, ", with at most %u fruitless rounds of %s", x->polls,
-                         x->lingering ? x->lingering : "a loop that polls");
+                         part->lingering ? part->lingering : "a loop that polls");
     if (x->refused) ft_strbuf_printf(out, "; runs end at %s, which is not explored", x->refused);
-    if (x->outcome.total.strayed)
+    if (total->strayed)
         ft_strbuf_printf(out, "; %llu runs did not repeat themselves%s%s",
-                         (unsigned long long)x->outcome.total.strayed, x->strayed ? ": " : "",
+                         (unsigned long long)total->strayed, x->strayed ? ": " : "",
                          x->strayed ? x->strayed : "");
 }
 
 /* Where a loop's further rounds were not tried, or runs end at a call that is not explored, nothing
  * is called every schedule. */
-static void print_cover(const ft_exploration *x, ft_strbuf *out)
+static void print_cover(const ft_exploration *x, const ft_explored_part *part, ft_strbuf *out)
 {
     static const char EVERY[] = "every schedule";
     ft_strbuf words = {0};
-    bool fewer = x->lingering || x->outcome.total.lingering || x->refused;
-    ft_x_outcome_print(&x->outcome, &words);
+    bool fewer = part->lingering || part->outcome.total.lingering || x->refused;
+    ft_x_outcome_print(&part->outcome, &words);
     const char *text = ft_strbuf_text(&words);
     if (fewer && strncmp(text, EVERY, sizeof EVERY - 1) == 0) {
         ft_strbuf_puts(out, "schedules");
@@ -46,21 +61,53 @@ static void print_cover(const ft_exploration *x, ft_strbuf *out)
     ft_strbuf_release(&words);
 }
 
+static void print_races(size_t n, ft_strbuf *out)
+{
+    ft_strbuf_printf(out, "%zu data race%s", n, n == 1 ? "" : "s");
+}
+
+/* With the accesses of races as scheduling points, or without. */
+static void print_parts(const ft_exploration *x, ft_strbuf *out)
+{
+    bool plain = is_plain_whole(x);
+    const ft_explored_part *part = plain ? &x->plain : &x->sync;
+    print_cover(x, part, out);
+    if (plain) {
+        ft_strbuf_puts(out, ", with the accesses of ");
+        print_races(x->races, out);
+        ft_strbuf_puts(out, " as scheduling points");
+    } else if (x->races) {
+        ft_strbuf_puts(out, ", apart from what ");
+        print_races(x->races, out);
+        ft_strbuf_puts(out, x->races == 1 ? " changes" : " change");
+    }
+    print_limits(x, part, out);
+    if (plain || !x->plain.points.n) return;
+    ft_strbuf_puts(out, "; with the accesses of races as scheduling points: ");
+    print_cover(x, &x->plain, out);
+    print_limits(x, &x->plain, out);
+}
+
+static void print_found(const ft_exploration *x, ft_strbuf *out)
+{
+    size_t failures = x->failing.len;
+    ft_strbuf_puts(out, ": ");
+    if (failures) ft_strbuf_printf(out, "%zu failure%s", failures, failures == 1 ? "" : "s");
+    if (failures && x->races) ft_strbuf_puts(out, ", ");
+    if (x->races) print_races(x->races, out);
+    ft_strbuf_puts(out, failures || x->races ? " found" : "nothing found");
+}
+
 void ft_exploration_print(const ft_exploration *x, ft_strbuf *out)
 {
     static const char *const STOPPED[FT_X_STOPS] = {[FT_X_STOP_RUNS] = " (--runs reached)",
                                                     [FT_X_STOP_TIME] = " (time is up)",
                                                     [FT_X_STOP_ASKED] = " (interrupted)"};
-    const ft_x_outcome *o = &x->outcome;
+    const ft_explored_part *last = x->plain.points.n ? &x->plain : &x->sync;
     ft_strbuf_puts(out, "explored: ");
-    print_cover(x, out);
-    print_limits(x, out);
-    if (STOPPED[o->stop]) ft_strbuf_puts(out, STOPPED[o->stop]);
-    if (x->failing.len)
-        ft_strbuf_printf(out, ": %zu failure%s found", x->failing.len,
-                         x->failing.len == 1 ? "" : "s");
-    else
-        ft_strbuf_puts(out, ": nothing found");
+    print_parts(x, out);
+    if (STOPPED[last->outcome.stop]) ft_strbuf_puts(out, STOPPED[last->outcome.stop]);
+    print_found(x, out);
 }
 
 void ft_failing_print(const ft_failing *f, ft_strbuf *out)

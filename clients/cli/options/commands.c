@@ -148,8 +148,10 @@ static const struct {
          "through random ones. A run fails by an assertion, a signal, an exit code other than "
          "--expect-exit, a deadlock, a live-lock, a hang or an error of a lock. Of each failure "
          "the run with the fewest preemptions is recorded again under the same schedule, and "
-         "reported with a witness for `replay`. Plain accesses are no points at which threads "
-         "change: data races are counted, and then `every schedule` is said with that limit. The "
+         "reported with a witness for `replay`. Data races are findings too, one for each pair of "
+         "places; where the synchronisation has been explored, their accesses become points at "
+         "which "
+         "threads change (--races-only-reported: they do not). The "
          "output of PROGRAM is discarded. Exit codes: 0 nothing was found and the exploration "
          "ended by itself, 1 findings, 2 PROGRAM cannot be explored, 3 nothing was found until the "
          "time or --runs was over.",

@@ -189,6 +189,10 @@ static const option_row rows[] = {
     {"early-limits", 0, VALUE_TEXT, "WHEN", "yes|no", MEMBER(early_limits), BIT(EXPLORE),
      "yes: time limits of at most five seconds may pass while other threads could go on (default); "
      "no: only where no thread can"},
+    {"races-only-reported", 0, VALUE_NONE, NULL, NULL, MEMBER(races_only_reported), BIT(EXPLORE),
+     "end when the synchronisation is explored: the accesses of data races do not become "
+     "scheduling "
+     "points"},
     {"wakeups", 0, VALUE_TEXT, "W", "signals|spurious", MEMBER(wakeups), BIT(EXPLORE),
      "who may wake a waiter of a condition variable: signals (default), or spurious: also nobody, "
      "as POSIX allows"},

@@ -130,6 +130,7 @@ typedef struct ft_options {
     uint32_t explore_budget; /* seconds */
     uint32_t polls, steps;
     const char *early_limits;
+    bool races_only_reported; /* their accesses do not become scheduling points */
     /* lower */
     ft_texts includes, defines, undefines; /* -I, -D, -U */
     const char *standard;                  /* -std */

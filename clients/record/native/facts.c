@@ -110,7 +110,8 @@ static void add_race(ft_native *n, const ft_exploring_race *r)
     bool inserted;
     uint64_t low = r->pc[0] < r->pc[1] ? r->pc[0] : r->pc[1], high = r->pc[0] ^ r->pc[1] ^ low;
     uint64_t key = low * UINT64_C(0x9E3779B97F4A7C15) ^ high;
-    ft_map_slot(&n->by_race, key, n->races.len, &inserted);
+    uint64_t *number = ft_map_slot(&n->by_race, key, n->races.len, &inserted);
+    ft_vec_push(&n->run_races, (uint32_t)*number);
     if (!inserted) return;
     ft_native_race made = {
         .race = *r, .place = {ft_native_place_of(n, r->pc[0]), ft_native_place_of(n, r->pc[1])}};
@@ -119,6 +120,8 @@ static void add_race(ft_native *n, const ft_exploring_race *r)
 
 uint64_t ft_native_note(ft_native *n, const ft_exploring_slot *s, bool hangs)
 {
+    n->run_races.len = 0;
+    n->wide_points |= s->wide_points != 0;
     for (uint32_t i = 0; i < s->n_races && i < FT_EXPLORING_RACES; i++) add_race(n, &s->races[i]);
     if (s->refused[0] && !n->refused[0]) {
         memcpy(n->refused, s->refused, sizeof n->refused - 1);
@@ -155,6 +158,30 @@ size_t ft_native_races(const ft_native *n, const ft_native_race **all)
 {
     *all = n->races.data;
     return n->races.len;
+}
+
+size_t ft_native_run_races(const ft_native *n, const uint32_t **numbers)
+{
+    *numbers = n->run_races.data;
+    return n->run_races.len;
+}
+
+void ft_native_points(ft_native *n, const uint64_t *points, size_t many, bool as_one)
+{
+    ft_exploring_options *o = &n->shared->options;
+    FT_REQUIRE(many <= sizeof o->points / sizeof *o->points);
+    for (uint32_t i = 0; i < n->options.workers; i++) FT_REQUIRE(!n->slots[i].busy);
+    if (many) memcpy(o->points, points, many * sizeof *points);
+    o->n_points = (uint32_t)many;
+    o->points_as_one = as_one;
+    n->wide_points = false;
+    n->lingering.len = 0;
+    n->sample.met = 0;
+}
+
+bool ft_native_has_wide_points(const ft_native *n)
+{
+    return n->wide_points;
 }
 
 bool ft_native_lingering(const ft_native *n, size_t i, ft_native_place *place)

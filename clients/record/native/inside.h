@@ -38,6 +38,8 @@ struct ft_native {
     FT_VEC(ft_native_failure) failures;
     FT_VEC(ft_native_race) races;
     ft_map by_race;
+    bool wide_points;           /* since the points were set */
+    FT_VEC(uint32_t) run_races; /* of the last run: numbers in `races` */
     char refused[FT_EXPLORING_TEXT], strayed[FT_EXPLORING_TEXT];
     uint64_t refused_pc;
     FT_VEC(uint64_t) lingering; /* return addresses of calls at which threads lingered */

@@ -66,6 +66,7 @@ void ft_native_close(ft_native *n)
     ft_vec_release(&n->numbers);
     ft_vec_release(&n->failures);
     ft_vec_release(&n->races);
+    ft_vec_release(&n->run_races);
     ft_vec_release(&n->pcs);
     ft_vec_release(&n->delays);
     ft_vec_release(&n->lingering);

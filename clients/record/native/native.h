@@ -90,6 +90,18 @@ typedef struct ft_native_race {
 
 /* Pairs of places, each once. */
 size_t ft_native_races(const ft_native *native, const ft_native_race **all);
+/* The numbers in it of the races of the run that ft_x_executor.finish gave last; returns how many.
+ * The native's, until the next run. */
+size_t ft_native_run_races(const ft_native *native, const uint32_t **numbers);
+
+/* Accesses that are scheduling points of the runs from now on: those at the return addresses, as of
+ * ft_exploring_race; at most FT_EXPLORING_RACES * 2 of them. as_one: they depend on each other as
+ * if all were of one memory. No run may be under way. Places at which threads lingered, and the
+ * sample of ft_native_check, are those of the runs from now on. */
+void ft_native_points(ft_native *native, const uint64_t *points, size_t n, bool as_one);
+/* Did an access that was a scheduling point lie in several cells of memory? Then points have to be
+ * as one: some of their dependences were not seen. */
+bool ft_native_has_wide_points(const ft_native *native);
 
 /* A place at which threads of some run counted their fruitless rounds, and did not go on after as
  * many as the options say: further rounds were not tried. False: there are no more than i. */

@@ -48,6 +48,7 @@ void ft_native_task(ft_native *n, uint32_t slot, const ft_x_task *task)
     s->n_threads = s->all_threads = (uint32_t)n->threads.len;
     memcpy(s->threads, n->threads.data, n->threads.len * sizeof *s->threads);
     s->n_steps = s->n_races = s->n_objects = s->n_watches = s->n_attempts = 0;
+    s->wide_points = 0;
     s->is_complete = s->hangs = s->output_size = 0;
     s->status = 0;
     s->result = (ft_exploring_result){0};

@@ -155,6 +155,7 @@ typedef struct ft_exploring_slot {
     uint32_t pid; /* of the process that runs; 0: none */
     uint32_t all_threads;
     uint32_t n_objects, n_races;
+    uint32_t wide_points; /* 1: an access that is a scheduling point is of several cells */
     uint32_t n_steps;     /* written behind the step itself */
     uint32_t running;     /* the thread that goes on */
     uint32_t is_complete; /* 1: the run wrote its end; 0: its process died: `status` says how, or
@@ -179,18 +180,19 @@ typedef struct ft_exploring_slot {
 
 /* How runs are made, by the explorer; the same for all. */
 typedef struct ft_exploring_options {
-    uint32_t grade;        /* ft_exploring_grade: the first that may be used */
-    uint32_t max_steps;    /* of a run; more: CUT */
-    int32_t expect_exit;   /* the exit code that is no failure */
-    uint32_t spurious;     /* 1: waits for a condition may wake up by themselves */
-    uint32_t early;        /* 1: time limits may pass while others can go on */
-    uint32_t races;        /* 1: races are looked for */
-    uint32_t spins;        /* looks at what the other one does before one sleeps; 0 where there is
-                              no processor for that */
-    uint32_t patience_ms;  /* of processor time, for a run without an action; 0: without end */
-    uint32_t keeps_output; /* 1: what a run writes to standard output and error is kept */
-    uint32_t polls;        /* fruitless rounds of a loop that polls */
-    uint32_t n_points;     /* places whose accesses are scheduling points */
+    uint32_t grade;         /* ft_exploring_grade: the first that may be used */
+    uint32_t max_steps;     /* of a run; more: CUT */
+    int32_t expect_exit;    /* the exit code that is no failure */
+    uint32_t spurious;      /* 1: waits for a condition may wake up by themselves */
+    uint32_t early;         /* 1: time limits may pass while others can go on */
+    uint32_t races;         /* 1: races are looked for */
+    uint32_t spins;         /* looks at what the other one does before one sleeps; 0 where there is
+                               no processor for that */
+    uint32_t patience_ms;   /* of processor time, for a run without an action; 0: without end */
+    uint32_t keeps_output;  /* 1: what a run writes to standard output and error is kept */
+    uint32_t polls;         /* fruitless rounds of a loop that polls */
+    uint32_t n_points;      /* places whose accesses are scheduling points */
+    uint32_t points_as_one; /* 1: as if all of them were of one memory */
     uint64_t points[FT_EXPLORING_RACES * 2]; /* return addresses as in ft_exploring_race */
 } ft_exploring_options;
 

@@ -1,5 +1,8 @@
 /* Happens-before of the run, by vector clocks: what a thread knows of the others, and what it
- * leaves at the objects. An atomic orders whatever memory order the program gives it. */
+ * leaves at the objects. A plain read is ordered behind the write that it reads from (schedulable
+ * happens-before: Mathur, Kini, Viswanathan, OOPSLA 2018), so that each race has a schedule in
+ * which everything before it is as in this run. An atomic orders whatever memory order the program
+ * gives it. */
 #include "exploring/run.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
@@ -155,6 +158,17 @@ void ft_rt_x_clock_edge(uint32_t thread, uint32_t object, bool gives)
         release(thread, objects[object][0]);
     else
         acquire(thread, objects[object][0]);
+}
+
+void ft_rt_x_clock_write(uint32_t thread, uint32_t to[FT_X_THREADS])
+{
+    for (uint32_t t = 0; t < ft_rt_x.slot->all_threads; t++) to[t] = threads[thread][t];
+    threads[thread][thread]++;
+}
+
+void ft_rt_x_clock_read(uint32_t thread, const uint32_t from[FT_X_THREADS])
+{
+    acquire(thread, from);
 }
 
 void ft_rt_x_clocks_begin(void)

@@ -88,7 +88,7 @@ static bool is_attempt(ft_x_kind kind)
 {
     return ft_x_kind_class(kind) == FT_X_ATOMIC || kind == FT_X_TRY_LOCK || kind == FT_X_TRY_TAKE ||
            kind == FT_X_TRY_READ_LOCK || kind == FT_X_TRY_WRITE_LOCK || kind == FT_X_TEST ||
-           kind == FT_X_TRY_RECEIVE || kind == FT_X_TRY_SEND;
+           kind == FT_X_TRY_RECEIVE || kind == FT_X_TRY_SEND || kind == FT_X_READ;
 }
 
 static bool same_operation(const ft_x_operation *a, const ft_x_operation *b)
@@ -213,6 +213,10 @@ void ft_rt_x_attempts(const ft_x_operation *o)
 static bool result_of(const struct poller *p, const ft_x_operation *o, const ft_x_choice *choice,
                       int64_t *result)
 {
+    if (o->kind == FT_X_READ) {
+        *result = ft_rt_x_state(o->object)->value;
+        return true;
+    }
     if (ft_x_kind_class((ft_x_kind)o->kind) == FT_X_ATOMIC) {
         *result = p->before;
         return ft_rt_x_state(o->object)->value == p->before;

@@ -1,5 +1,6 @@
 /* Races of the run at hand: two accesses of one memory, one of them a write and not both atomic,
- * that nothing orders (clocks.c). And uses of freed memory, which stays apart until the run ends.
+ * that nothing orders (clocks.c). A read is looked at before it is ordered behind its write. And
+ * uses of freed memory, which stays apart until the run ends.
  *
  * For each eight bytes the last few accesses are kept. They lie in memory that no rewind touches,
  * with the number of their run. */
@@ -20,12 +21,14 @@ typedef struct record {
 typedef struct cell {
     uintptr_t address; /* of its first byte */
     uint32_t run, n;   /* run: another one: the cell is free */
+    uint8_t written;   /* bytes of the last plain write; 0: there was none */
     record records[RECORDS];
 } cell;
 
 static struct shadow {
     uint32_t run, n;
     cell cells[CELLS];
+    uint32_t writers[CELLS][FT_X_THREADS]; /* by cell: the clock of the last plain write */
 } * shadow;
 
 void ft_rt_x_races_begin(void)
@@ -131,6 +134,12 @@ static void access_cell(uintptr_t address, const record *now)
         ft_rt_x_fail(FT_EXPLORING_FAILED_MEMORY, 0, "memory is used after it was freed",
                      (const void *)(uintptr_t)now->pc);
     }
+    if (!(now->flags & WRITES) && c->written & now->mask)
+        ft_rt_x_clock_read(now->thread, shadow->writers[c - shadow->cells]);
+    if (now->flags == WRITES) {
+        c->written = now->mask;
+        ft_rt_x_clock_write(now->thread, shadow->writers[c - shadow->cells]);
+    }
     keep(c, now);
 }
 
@@ -213,6 +222,6 @@ void ft_rt_x_fresh(const void *memory, size_t size)
     uintptr_t at = (uintptr_t)memory & ~(uintptr_t)(CELL - 1), end = (uintptr_t)memory + size;
     for (uint32_t i = 0; at < end && i < LONGEST; at += CELL, i++) {
         cell *c = cell_at(at, false);
-        if (c) c->n = 0;
+        if (c) c->n = c->written = 0;
     }
 }

@@ -133,6 +133,9 @@ void ft_rt_x_clocks_begin(void); /* at the first choice */
 void ft_rt_x_clock_step(const ft_x_action *a);
 uint32_t ft_rt_x_clock(uint32_t thread, uint32_t of); /* what it knows of the other one */
 void ft_rt_x_clock_edge(uint32_t thread, uint32_t object, bool gives);
+/* The thread writes memory: `to` gets what a reader learns. Its later accesses are not in that. */
+void ft_rt_x_clock_write(uint32_t thread, uint32_t to[FT_X_THREADS]);
+void ft_rt_x_clock_read(uint32_t thread, const uint32_t from[FT_X_THREADS]);
 
 /* ---- races.c */
 void ft_rt_x_races_begin(void);   /* at the first choice */

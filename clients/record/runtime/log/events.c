@@ -134,7 +134,7 @@ bool ft_rt_may_emit(ft_rt_thread *self)
         if (at) ft_rt_close_record(at);
     }
     assert(!ft_rt_logging || ft_rt_out.thread == self->id);
-    if (ft_rt_logging && !self->closes && !ft_rt_polling)
+    if (ft_rt_logging && !self->closes && !ft_rt_polling && !ft_rt_following)
         __atomic_store_n(&ft_rt_hot, self, __ATOMIC_RELEASE);
     return ft_rt_logging;
 }

@@ -6,6 +6,7 @@
 #include "explore/action.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
+#include "log/log.h"
 #include "raw/follow.h"
 #include "replay/replay.h"
 #include "scheduling/needs.h"
@@ -79,9 +80,16 @@ static void do_entry(const ft_follow_entry *e)
     if (++order.head->at == order.head->entries) ft_rt_following = false;
 }
 
+/* A write before has its value. */
+static void give_way(ft_rt_thread *self)
+{
+    ft_rt_flush(self);
+    ft_rt_give_way(self);
+}
+
 static void await_turn(ft_rt_thread *self, const ft_follow_entry *e)
 {
-    while (ft_rt_following && !has_turn(e)) ft_rt_give_way(self);
+    while (ft_rt_following && !has_turn(e)) give_way(self);
     if (ft_rt_following) do_entry(e);
 }
 
@@ -90,7 +98,7 @@ static void stand(ft_rt_thread *self)
 {
     if (order.newborn != self) return;
     order.newborn = NULL;
-    if (order.creator) ft_rt_give_way(self);
+    if (order.creator) give_way(self);
 }
 
 /* A thread without further entries stays where it stood at the end. */
@@ -100,7 +108,7 @@ static void stand_at_end(ft_rt_thread *self, const void *pc)
     const ft_follow_actor *a = &order.actors[self->follows];
     if (!is_at(a->module, a->offset, pc)) return;
     stand(self);
-    while (ft_rt_following) ft_rt_give_way(self);
+    while (ft_rt_following) give_way(self);
 }
 
 void ft_rt_follow_hook(ft_rt_thread *self)
@@ -132,7 +140,7 @@ void ft_rt_follow_exit(ft_rt_thread *self)
     if (e && e->kind == FT_X_EXIT) await_turn(self, e);
     if (e || self->follows == FT_RT_NOBODY) return;
     stand(self);
-    while (ft_rt_following) ft_rt_give_way(self);
+    while (ft_rt_following) give_way(self);
 }
 
 void ft_rt_follow_created(ft_rt_thread *self, ft_rt_thread *child)
@@ -140,7 +148,7 @@ void ft_rt_follow_created(ft_rt_thread *self, ft_rt_thread *child)
     if (child->follows == FT_RT_NOBODY) return;
     order.newborn = child;
     order.creator = self;
-    ft_rt_give_way(self);
+    give_way(self);
 }
 
 /* A thread that fails ends the process, and is nowhere when its end would be its turn. */
