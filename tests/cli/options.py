@@ -886,7 +886,7 @@ EFFECTS += [
     ("steps", "explore", says("ended after 3 steps", "--steps", 3)),
     ("polls", "explore", is_taken("--polls", 2)),
     ("early-limits", "explore", is_taken("--early-limits", "no")),
-    ("races-only-reported", "explore", is_taken("--races-only-reported")),
+    ("races-only-reported", "explore", says("explored: every schedule", "--races-only-reported")),
     ("wakeups", "explore", is_taken("--wakeups", "spurious")),
     ("timeout", "explore", is_taken("--timeout", 9)),
     ("expect-exit", "explore", says("nothing found", "--expect-exit", 2, words=("./explored", "nothing"))),
