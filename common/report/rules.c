@@ -80,7 +80,7 @@ static const ft_rule RULES[] = {
     {"failure/signal", "failure", "signal", "Crash",
      "The program was ended by a signal, as a crash or a call of abort does it.",
      "Repeat the run by the command that the finding names and follow it in a debugger."},
-    {"failure/hang", "failure", "hang", "Hang", "The run did not end within its time limit.",
+    {"failure/hang", "failure", "hang", "Hang", "The run did not end.",
      "See where each thread was; give a longer --timeout if the program needs more time."},
     {"failure/live-lock", "failure", "live-lock", "Live-lock",
      "Threads go on for ever without getting anywhere: each repeats its steps on values that no "

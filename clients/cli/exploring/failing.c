@@ -67,7 +67,7 @@ static void print_choice(ft_explorer *x, const failing_run *failing, const ft_x_
     ft_strbuf_printf(out, "step %zu decides: thread %u goes on with ", step + 1, bad->thread);
     print_action(x, bad, failing->pcs.data[step], out);
     ft_strbuf_printf(out, "; where thread %u does (", good->thread);
-    print_action(x, good, ft_native_step_pc(x->native, step), out);
+    print_action(x, good, ft_native_step_origin(x->native, step).pc, out);
     ft_strbuf_puts(out, "), the run passes");
 }
 
@@ -127,7 +127,7 @@ static ft_status conclude(ft_failing *f, ft_explorer *x, ft_error *err)
         keep_failure(f, failure);
         ft_order_print(x->native, &failing.run, &kept->order);
         for (size_t i = 0; i < failing.run.steps.len; i++)
-            ft_vec_push(&failing.pcs, ft_native_step_pc(x->native, i));
+            ft_vec_push(&failing.pcs, ft_native_step_origin(x->native, i).pc);
         status = find_choice(x, f, &failing, err);
     }
     ft_vec_release(&failing.pcs);

@@ -35,14 +35,21 @@ static void find_place(order *o, const ft_native *native, uint64_t pc, uint32_t 
     *offset = place.offset + 1; /* the place is the call before it */
 }
 
+static bool is_on_descriptor(const ft_x_operation *o)
+{
+    ft_x_kind kind = (ft_x_kind)o->kind;
+    return kind == FT_X_READY || ft_x_kind_class(kind) == FT_X_CHANNEL;
+}
+
 /* Actors have the explorer's numbers; those that the run does not have are nobody's children. */
-static void add_actors(order *o, const ft_native *native)
+static void add_actors(order *o, const ft_native *native, const ft_x_run *run)
 {
     const ft_exploring_thread *threads;
     size_t n = ft_native_threads(native, &threads);
     for (size_t t = 0; t < n; t++) {
         ft_follow_actor a = {.parent = t ? threads[t].parent : FT_FOLLOW_NONE,
-                             .child = threads[t].number};
+                             .child = threads[t].number,
+                             .on_descriptor = is_on_descriptor(&run->pending[t])};
         find_place(o, native, ft_native_pending_pc(native, (uint32_t)t), &a.module, &a.offset);
         ft_vec_push(&o->actors, a);
     }
@@ -53,14 +60,16 @@ static ft_follow_entry entry_of(order *o, const ft_native *native, const ft_x_ru
     const ft_x_action *a = &run->steps.data[i];
     ft_follow_entry e = {
         .actor = a->thread, .kind = a->operation.kind, .variant = (uint32_t)a->variant};
-    find_place(o, native, ft_native_step_pc(native, i), &e.module, &e.offset);
+    ft_native_origin origin = ft_native_step_origin(native, i);
+    find_place(o, native, origin.pc, &e.module, &e.offset);
+    if (is_on_descriptor(&a->operation)) e.call = origin.call;
     return e;
 }
 
 void ft_order_print(const ft_native *native, const ft_x_run *run, ft_strbuf *out)
 {
     order o = {0};
-    add_actors(&o, native);
+    add_actors(&o, native, run);
     for (size_t i = 0; i < run->steps.len; i++) {
         ft_follow_entry e = entry_of(&o, native, run, i);
         assert(e.actor < o.actors.len);

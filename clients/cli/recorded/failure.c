@@ -19,7 +19,7 @@ const char *ft_failure_kind(const ft_run_end *run)
 {
     if (ft_signals_caught() || is_told_elsewhere(run)) return NULL;
     if (run->end == FT_RAW_END_LIVE_LOCK) return "live-lock";
-    if (run->late) return "hang";
+    if (run->late || run->end == FT_RAW_END_ENDLESS) return "hang";
     if (WIFSIGNALED(run->status)) return "signal";
     return WEXITSTATUS(run->status) != (int)run->expects ? "exit-code" : NULL;
 }
@@ -29,6 +29,9 @@ void ft_failure_tell(const ft_run_end *run, ft_strbuf *out)
     if (run->end == FT_RAW_END_LIVE_LOCK)
         ft_strbuf_puts(out, "every thread polled values that no thread changed, and was ended "
                             "there");
+    else if (run->end == FT_RAW_END_ENDLESS)
+        ft_strbuf_puts(out, "every thread waited for another thread, or for content of a "
+                            "descriptor that only another thread could send, and was ended there");
     else if (run->late)
         ft_strbuf_printf(out, "still running after %u second%s, and ended there", run->late,
                          run->late == 1 ? "" : "s");

@@ -208,9 +208,9 @@ const ft_native_delay *ft_native_delays(const ft_native *n)
     return n->delays.data;
 }
 
-uint64_t ft_native_step_pc(const ft_native *n, size_t i)
+ft_native_origin ft_native_step_origin(const ft_native *n, size_t i)
 {
-    return i < n->pcs.len ? n->pcs.data[i] : 0;
+    return i < n->origins.len ? n->origins.data[i] : (ft_native_origin){0};
 }
 
 size_t ft_native_threads(const ft_native *n, const ft_exploring_thread **all)

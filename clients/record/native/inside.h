@@ -44,9 +44,9 @@ struct ft_native {
     uint64_t refused_pc;
     FT_VEC(uint64_t) lingering; /* return addresses of calls at which threads lingered */
     ft_x_watches *watches;
-    FT_VEC(ft_native_text) outputs; /* each once */
-    FT_VEC(uint64_t) pcs;           /* of the last run's steps */
-    FT_VEC(ft_native_delay) delays; /* the same */
+    FT_VEC(ft_native_text) outputs;   /* each once */
+    FT_VEC(ft_native_origin) origins; /* of the last run's steps */
+    FT_VEC(ft_native_delay) delays;   /* the same */
     struct {
         uint64_t met, random;
         ft_x_run runs[FT_NATIVE_SAMPLE];

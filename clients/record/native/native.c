@@ -67,7 +67,7 @@ void ft_native_close(ft_native *n)
     ft_vec_release(&n->failures);
     ft_vec_release(&n->races);
     ft_vec_release(&n->run_races);
-    ft_vec_release(&n->pcs);
+    ft_vec_release(&n->origins);
     ft_vec_release(&n->delays);
     ft_vec_release(&n->lingering);
     ft_x_watches_free(n->watches);

@@ -136,7 +136,12 @@ typedef struct ft_native_delay {
 /* By step of the run that ft_x_executor.finish gave last; valid until the next one. */
 const ft_native_delay *ft_native_delays(const ft_native *native);
 
-/* The return address of step i of the run that ft_x_executor.finish gave last; 0: none. */
-uint64_t ft_native_step_pc(const ft_native *native, size_t i);
+/* Where a step was made. */
+typedef struct ft_native_origin {
+    uint64_t pc;   /* return address of its call in the program; 0: none */
+    uint32_t call; /* as in ft_exploring_step */
+} ft_native_origin;
+/* Of step i of the run that ft_x_executor.finish gave last. */
+ft_native_origin ft_native_step_origin(const ft_native *native, size_t i);
 
 #endif

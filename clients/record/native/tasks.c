@@ -177,7 +177,7 @@ static void take_step(const names *by, const ft_exploring_step *step, ft_x_run *
         a.variant = by->threads[(a.variant - 1) % FT_X_THREADS] + 1;
     if (a.operation.kind == FT_X_BROADCAST) a.outcome = translated_bits(by, a.outcome);
     ft_vec_push(&run->steps, a);
-    ft_vec_push(&by->n->pcs, step->pc);
+    ft_vec_push(&by->n->origins, ((ft_native_origin){.pc = step->pc, .call = step->call}));
     ft_vec_push(&by->n->delays, (ft_native_delay){.ms = step->delay_ms,
                                                   .is_limit = step->delay_is_limit,
                                                   .pc = step->delay_pc});
@@ -228,7 +228,7 @@ void ft_native_run(ft_native *n, uint32_t slot, ft_x_run *run)
     const ft_exploring_step *steps =
         ft_exploring_steps(ft_exploring_slot_at(n->shared, slot), n->options.run.max_steps);
     names by = {.n = n, .s = s};
-    n->pcs.len = n->delays.len = 0;
+    n->origins.len = n->delays.len = 0;
     memset(n->pending_pcs, 0, sizeof n->pending_pcs);
     bool served = number_threads(&by);
     take_objects(&by, run);

@@ -111,6 +111,8 @@ typedef struct ft_exploring_step {
     uint64_t delay_pc;
     uint32_t delay_ms;
     bool delay_is_limit;
+    uint32_t call; /* of its thread on modelled descriptors, from 1: one call may have several
+                      actions; 0: before the first such call */
 } ft_exploring_step;
 
 typedef struct ft_exploring_module {

@@ -26,11 +26,14 @@ typedef struct ft_follow_entry {
     uint32_t variant;     /* SIGNAL: the waiter's actor + 1 */
     uint32_t module;      /* NONE: the place is not known */
     uint64_t offset;      /* of the call's return address, from the module's load address */
+    uint64_t call;        /* on a descriptor, which has hooks of accesses at the same place: equal
+                             ones of an actor are actions of one call; 0: another kind of call */
 } ft_follow_entry;
 
 typedef struct ft_follow_actor {
     uint32_t parent, child; /* the child-th thread of that actor, from 1; the first: NONE */
     uint32_t module;        /* as of an entry: where it stands when the last entry is done */
+    uint32_t on_descriptor; /* 1: before a call on one */
     uint64_t offset;
 } ft_follow_actor;
 

@@ -24,7 +24,7 @@
 
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW020"
+#define FT_RAW_MAGIC    "FTRAW021"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -44,6 +44,8 @@ enum { FT_RAW_PAGE = 4096 };
     X(INPUTS, "no thread could go on with the inputs that it was given")                           \
     X(SPACE, "the program has no address space for the recording")                                 \
     X(LIVE_LOCK, "every thread polled values that no thread changed")                              \
+    X(ENDLESS, "every thread waited for another thread, or for content that only another thread "  \
+               "could send")                                                                       \
     X(LATE, "the program still ran after its --timeout")                                           \
     X(BROKEN, "the recorder found an error of its own")
 typedef enum ft_raw_end {

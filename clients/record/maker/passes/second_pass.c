@@ -429,7 +429,8 @@ static void see(ft_maker *m, uint32_t thread)
 static bool ends_inside_turn(const ft_maker *m)
 {
     uint32_t end = ft_raw_log_header(m->log)->end;
-    return end == FT_RAW_END_OPEN || end == FT_RAW_END_LATE || end == FT_RAW_END_LIVE_LOCK;
+    return end == FT_RAW_END_OPEN || end == FT_RAW_END_LATE || end == FT_RAW_END_LIVE_LOCK ||
+           end == FT_RAW_END_ENDLESS;
 }
 
 void ft_maker_second_pass(ft_maker *m)

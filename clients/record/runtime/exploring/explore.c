@@ -142,6 +142,7 @@ static void log_step(const ft_x_action *a, const void *pc)
     ft_rt_x.steps[s->n_steps] =
         (ft_exploring_step){.action = *a,
                             .pc = (uintptr_t)pc,
+                            .call = t->calls,
                             .delay_pc = (uintptr_t)(is_limit ? pc : t->slept_at),
                             .delay_ms = t->slept + (has_passed(a) ? t->limit : 0),
                             .delay_is_limit = is_limit};
@@ -201,6 +202,11 @@ ft_x_choice ft_rt_x_announce(const ft_x_operation *operation, const void *pc)
     }
     assert(ft_rt_x.running == self);
     return carry_out(self);
+}
+
+void ft_rt_x_call_begins(void)
+{
+    ft_rt_x_self->calls++;
 }
 
 ft_x_choice ft_rt_explore_more(const ft_x_operation *operation, const void *pc)

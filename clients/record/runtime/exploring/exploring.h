@@ -88,6 +88,9 @@ bool ft_rt_x_open(void); /* at the program's start; true: it is explored, not re
 ft_x_choice ft_rt_explore(const ft_x_operation *operation, const void *pc);
 /* The same of a call that has announced an action already. */
 ft_x_choice ft_rt_explore_more(const ft_x_operation *operation, const void *pc);
+/* The calling thread begins a call on a modelled descriptor: its actions until the next one are of
+ * this call. */
+void ft_rt_x_call_begins(void);
 bool ft_rt_x_has_begun(void); /* was the first choice met? */
 /* Ends the run because of a call that no exploration does; the text names it. */
 void ft_rt_x_refuse(const char *call, const void *pc) __attribute__((noreturn));

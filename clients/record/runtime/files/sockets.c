@@ -214,7 +214,7 @@ int dup(int fd)
 /* The descriptor that had the number is closed. */
 static void close_before(int from, int to, const void *pc)
 {
-    ft_rt_thread *self = from == to ? NULL : ft_rt_enter();
+    ft_rt_thread *self = from == to ? NULL : ft_rt_enter_call(pc);
     if (!self) return;
     ft_rt_fd_close(to, pc);
     self->inside = false;
@@ -746,7 +746,7 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 int close(int fd)
 {
     if (ft_rt_world_has(fd)) return ft_rt_world_close(fd, CODE);
-    ft_rt_thread *self = ft_rt_enter();
+    ft_rt_thread *self = ft_rt_enter_call(CODE);
     if (!self) return FT_REAL(close)(fd);
     int before = errno;
     ft_rt_fd_close(fd, CODE);

@@ -89,6 +89,12 @@ bool ft_rt_fd_may_sleep(int fd)
     return ft_rt_fd_kind(fd) != FT_RT_FD_FILE;
 }
 
+bool ft_rt_fd_is_own(int fd)
+{
+    const descriptor *d = at(fd);
+    return d && (d->kind == FT_RT_FD_PIPE || d->kind == FT_RT_FD_EVENT) && !d->escaped;
+}
+
 uint64_t ft_rt_fd_new_channel(void)
 {
     assert(fds.channels < LOCK_BIT / 2 - 1); /* the bits above tell kinds of channels apart */

@@ -32,7 +32,7 @@ void ft_rt_input_ask(ft_rt_input *in)
 
 bool ft_rt_input_begin(ft_rt_input *in, ft_input_call call, const void *pc)
 {
-    ft_rt_thread *self = ft_rt_enter();
+    ft_rt_thread *self = ft_rt_enter_call(pc);
     in->self = self;
     if (!self) return false;
     in->call = call;

@@ -9,6 +9,7 @@
 #include "log/log.h"
 #include "raw/follow.h"
 #include "replay/replay.h"
+#include "scheduling/kernel.h"
 #include "scheduling/needs.h"
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
@@ -28,7 +29,9 @@ static struct {
     uintptr_t *bases;       /* by module; NOT_LOADED: not yet */
     ft_rt_thread *newborn;  /* it was created, and comes to its first action next */
     ft_rt_thread *creator;  /* goes on then */
-    uint32_t variant;       /* of the action that was done last */
+    ft_rt_thread *last;     /* it did the last action; NULL: none was done */
+    const ft_follow_entry **done; /* by actor: its last one; NULL: none */
+    uint32_t variant;             /* of the action that was done last */
 } order;
 
 /* ---- places */
@@ -76,6 +79,8 @@ static void do_entry(const ft_follow_entry *e)
 {
     assert(ft_rt_following && has_turn(e));
     order.next[e->actor] = order.later[e - order.entries];
+    order.done[e->actor] = e;
+    order.last = order.threads[e->actor];
     order.variant = e->kind == FT_X_SIGNAL ? e->variant : 0;
     if (++order.head->at == order.head->entries) ft_rt_following = false;
 }
@@ -102,28 +107,51 @@ static void stand(ft_rt_thread *self)
 }
 
 /* A thread without further entries stays where it stood at the end. */
-static void stand_at_end(ft_rt_thread *self, const void *pc)
+static void stand_at_end(ft_rt_thread *self, bool on_descriptor, const void *pc)
 {
     if (self->follows == FT_RT_NOBODY) return;
     const ft_follow_actor *a = &order.actors[self->follows];
-    if (!is_at(a->module, a->offset, pc)) return;
+    if (on_descriptor != (a->on_descriptor != 0) || !is_at(a->module, a->offset, pc)) return;
     stand(self);
     while (ft_rt_following) give_way(self);
+}
+
+static bool is_same_call(const ft_follow_entry *a, const ft_follow_entry *b)
+{
+    return a->call && a->call == b->call && a->module == b->module && a->offset == b->offset;
+}
+
+/* Further actions of the call on descriptors whose last action was done. A call that looks (poll)
+ * is made when all of its looks have their turns, so that it finds what they found. One that moves
+ * content is made at its first action, since its reader may have to make room for the rest, and has
+ * the others behind it. */
+static void await_rest(ft_rt_thread *self, bool looks)
+{
+    if (self->follows == FT_RT_NOBODY) return;
+    for (const ft_follow_entry *e; ft_rt_following && (e = next_of(self));) {
+        const ft_follow_entry *before = order.done[self->follows];
+        bool moves = e->kind == FT_X_SEND || e->kind == FT_X_RECEIVE;
+        if (!before || !is_same_call(before, e) || (looks && moves)) return;
+        await_turn(self, e);
+    }
 }
 
 void ft_rt_follow_hook(ft_rt_thread *self)
 {
     FT_REQUIRE(self == ft_rt_self);
     const void *pc = self->pc;
+    bool on_descriptor = self->on_descriptor;
     self->pc = NULL;
+    self->on_descriptor = false;
+    if (pc) await_rest(self, false);
     for (const ft_follow_entry *e; pc && ft_rt_following && (e = next_of(self));) {
-        bool within = is_within_call(e);
-        if (!within && !is_at(e->module, e->offset, pc)) return;
+        bool within = is_within_call(e), fits = (e->call != 0) == on_descriptor;
+        if (!within && (!fits || !is_at(e->module, e->offset, pc))) return;
         stand(self);
         await_turn(self, e);
-        if (!within) return;
+        if (!within) return await_rest(self, true);
     }
-    if (pc && ft_rt_following) stand_at_end(self, pc);
+    if (pc && ft_rt_following) stand_at_end(self, on_descriptor, pc);
 }
 
 void ft_rt_follow_resumed(ft_rt_thread *self)
@@ -167,6 +195,12 @@ static ft_rt_thread *end_wait(ft_rt_thread *t, const ft_follow_entry *e)
     return t;
 }
 
+/* Its call on a descriptor has not taken effect yet. One that sleeps waits for another thread. */
+static bool is_in_call(const ft_rt_thread *t)
+{
+    return t && t->state == FT_RT_OUTSIDE && t->tid && ft_rt_kernel_state(t->tid, NULL) == 'R';
+}
+
 ft_rt_thread *ft_rt_follow_next(void)
 {
     ft_rt_thread *first = order.newborn;
@@ -177,7 +211,7 @@ ft_rt_thread *ft_rt_follow_next(void)
     const ft_follow_entry *e = &order.entries[order.head->at];
     ft_rt_thread *t = order.threads[e->actor];
     if (!t || t->state == FT_RT_DONE) return diverge(), NULL;
-    if (t->state == FT_RT_OUTSIDE) return NULL;
+    if (t->state == FT_RT_OUTSIDE || is_in_call(order.last)) return NULL;
     return t->state == FT_RT_BLOCKED ? end_wait(t, e) : t;
 }
 
@@ -216,6 +250,7 @@ void ft_rt_follow_start(void *content)
     order.later = ft_rt_map(order.head->entries * sizeof *order.later + 1);
     order.next = ft_rt_map(order.head->actors * sizeof *order.next + 1);
     order.threads = ft_rt_map(order.head->actors * sizeof *order.threads + 1);
+    order.done = ft_rt_map(order.head->actors * sizeof *order.done + 1);
     order.bases = ft_rt_map(order.head->modules * sizeof *order.bases + 1);
     for (uint32_t m = 0; m < order.head->modules; m++) order.bases[m] = NOT_LOADED;
     for (uint32_t a = 0; a < order.head->actors; a++) order.next[a] = order.head->entries;

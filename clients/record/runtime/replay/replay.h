@@ -10,6 +10,7 @@
 
 #include "raw/inputs.h"
 #include "raw/schedule.h"
+#include "scheduling/scheduling.h"
 #include "state/thread.h"
 
 #pragma GCC visibility push(hidden)
@@ -45,6 +46,15 @@ static inline void ft_rt_about_access(uint32_t kind, const void *pc, const volat
 }
 
 /* ---- follow.c: a recording under an order of actions (raw/follow.h) */
+/* As ft_rt_enter, of a call on a descriptor, which may be an action there. */
+static inline ft_rt_thread *ft_rt_enter_call(const void *pc)
+{
+    if (ft_rt_following && ft_rt_self && !ft_rt_self->inside) {
+        ft_rt_self->pc = pc;
+        ft_rt_self->on_descriptor = true;
+    }
+    return ft_rt_enter();
+}
 void ft_rt_follow_start(void *order);
 /* The thread is back from its end, or comes to it: the process ends when it is its turn. */
 void ft_rt_follow_exit(ft_rt_thread *self);

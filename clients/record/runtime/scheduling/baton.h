@@ -80,6 +80,15 @@ void ft_rt_stall_tell(const ft_rt_thread *threads, uint32_t n, uint32_t seconds)
  * so that none of them will ever go on. */
 void ft_rt_look_at_polls(void);
 
+/* Can only its own threads change what the program sees? Signals, children, timers, other processes
+ * and fed inputs may do so at any time. */
+bool ft_rt_is_closed(void);
+
+/* ---- endless.c */
+/* Called by the watchdog: ends a run in which every thread has waited for a while, and some for
+ * content of descriptors that no other process has. */
+void ft_rt_look_at_waits(ft_rt_stall *s);
+
 /* ---- late.c */
 /* Ends the run, with what each thread does in the log: at once if the baton can be had, else when
  * the turn at hand ends. Called by the watchdog. */

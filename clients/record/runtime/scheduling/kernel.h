@@ -21,6 +21,11 @@ typedef enum ft_rt_call_kind {
 } ft_rt_call_kind;
 ft_rt_call_kind ft_rt_kernel_call(int tid);
 
+enum { FT_RT_CALL_FDS = 64 };
+/* The descriptors whose content a thread waits for, without a time limit, in its system call;
+ * returns how many. 0: it does something else, waits for room to write, or that is not known. */
+int ft_rt_kernel_waits(int tid, int fds[FT_RT_CALL_FDS]);
+
 #pragma GCC visibility pop
 
 #endif

@@ -32,13 +32,16 @@ void ft_rt_end_due(void)
     for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++) log_doing(&ft_rt_baton.threads[i]);
     ft_rt_log_end(why);
     if (why == FT_RAW_END_LATE) syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
-    ft_rt_say("live-lock: every thread polls values that no thread changes");
+    ft_rt_say(why == FT_RAW_END_LIVE_LOCK
+                  ? "live-lock: every thread polls values that no thread changes"
+                  : "deadlock: every thread waits for another thread, or for content that only "
+                    "another thread can send");
     _exit(LIVE_LOCKED);
 }
 
 void ft_rt_end_overdue(ft_raw_end why)
 {
-    FT_REQUIRE(why == FT_RAW_END_LATE || why == FT_RAW_END_LIVE_LOCK);
+    FT_REQUIRE(why == FT_RAW_END_LATE || why == FT_RAW_END_LIVE_LOCK || why == FT_RAW_END_ENDLESS);
     ft_rt_baton.why = why;
     if (ft_rt_seize()) ft_rt_end_due();
 }

@@ -41,6 +41,11 @@ bool ft_rt_feed_records(void); /* is this a recording that is fed? */
 bool ft_rt_feed_starves(const ft_rt_thread *thread);
 void ft_rt_feed_ends(void) __attribute__((noreturn)); /* no thread goes on */
 
+/* ---- inputs/channels.c */
+/* A pipe, socket pair or event descriptor that the program made and gave to no other process, as
+ * far as its hooks have seen. */
+bool ft_rt_fd_is_own(int fd);
+
 /* ---- memory/map.c */
 bool ft_rt_map_shares(void); /* memory that other processes may write */
 

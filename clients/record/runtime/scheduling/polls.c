@@ -188,8 +188,7 @@ void ft_rt_polls_meet(const unsigned char *record, const unsigned char *end)
 
 /* ---- looks */
 
-/* Signals, children, timers, other processes and fed inputs may change something at any time. */
-static bool is_closed(void)
+bool ft_rt_is_closed(void)
 {
     return ft_rt_logging && !ft_rt_header->replay && !ft_rt_header->feed && !ft_rt_timers &&
            !ft_rt_processes && !ft_rt_signals_handled() && !ft_rt_map_shares();
@@ -237,13 +236,13 @@ void ft_rt_look_at_polls(void)
         polls.next = time + FIRST;
         polls.step = FIRST / 2;
     }
-    if (!ft_rt_polling && (time < polls.next || !is_closed())) return;
+    if (!ft_rt_polling && (time < polls.next || !ft_rt_is_closed())) return;
     if (!polls.loops) polls.loops = ft_rt_map(FT_RT_THREADS * sizeof *polls.loops);
     if (!ft_rt_polling) {
         observe(time);
         return;
     }
-    if (!is_closed()) {
+    if (!ft_rt_is_closed()) {
         give_up();
     } else if (polls.fresh) {
         polls.fresh = false;

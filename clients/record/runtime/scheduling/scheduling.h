@@ -8,6 +8,7 @@
  *   watchdog.c   calls that sleep unannounced    stall.c      the message if only signals can help
  *   passing.c    time that passes at once        last.c       the program's end comes last
  *   polls.c      threads that poll for ever      late.c       a run that is ended
+ *   endless.c    waits for content that nobody sends
  *   kernel.h     threads as the kernel has them
  *   processor.c  all threads on one processor    needs.h      a schedule's or signal's decisions
  *

@@ -167,7 +167,7 @@ static bool are_done(void)
 static void *watch(void *unused)
 {
     seen before = {0};
-    ft_rt_stall stalled = {.since = 0}, cycles = {.since = 0};
+    ft_rt_stall stalled = {.since = 0}, cycles = {.since = 0}, starved = {.since = 0};
     bool buried = false;
     int status = 0;
     (void)unused;
@@ -183,6 +183,7 @@ static void *watch(void *unused)
         ft_rt_processor_watch(ft_rt_baton.runner);
         ft_rt_look_at_stall(&stalled);
         ft_rt_look_at_polls();
+        if (looks % LOOK == 0) ft_rt_look_at_waits(&starved);
         if (__atomic_load_n(&ft_rt_header->late, __ATOMIC_RELAXED))
             ft_rt_end_overdue(FT_RAW_END_LATE);
         if (ft_rt_signals_handled()) ft_rt_look_at_cycles(&cycles);

@@ -81,7 +81,8 @@ typedef struct ft_rt_thread {
     bool masked;    /* all signals are blocked until it starts; then `mask` is restored */
     sigset_t mask;
     uint32_t parent, number, children; /* who created it, as which, and how many it created */
-    uint32_t follows; /* its actor in an order that is followed, FT_RT_NOBODY: none */
+    uint32_t follows;   /* its actor in an order that is followed, FT_RT_NOBODY: none */
+    bool on_descriptor; /* following: the current hook is a call on a descriptor */
     /* replaying */
     uint32_t actor;            /* its number in the schedule, FT_RT_NOBODY: none */
     uint32_t steps;            /* done (raw/raw.h, FT_RAW_STEPS) */

@@ -215,7 +215,7 @@ bool ft_rt_world_has_any(struct pollfd *fds, nfds_t n)
 {
     if (!ft_rt_world_runs()) return false;
     for (nfds_t i = 0; i < n; i++)
-        if (ft_rt_world_models(fds[i].fd)) return true;
+        if (ft_rt_world_has(fds[i].fd)) return true;
     return false;
 }
 
@@ -232,7 +232,7 @@ bool ft_rt_world_has_sets(int n, const fd_set *r, const fd_set *w, const fd_set 
     if (!ft_rt_world_runs()) return false;
     for (int fd = 0; fd < n && fd < FD_SETSIZE; fd++)
         for (int i = 0; i < 3; i++)
-            if (all[i] && FD_ISSET(fd, all[i]) && ft_rt_world_models(fd)) return true;
+            if (all[i] && FD_ISSET(fd, all[i]) && ft_rt_world_has(fd)) return true;
     return false;
 }
 

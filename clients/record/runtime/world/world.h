@@ -41,10 +41,12 @@ static inline bool ft_rt_world_runs(void)
 
 bool ft_rt_world_models(int fd);
 bool ft_rt_world_has_made(void); /* any of them */
-/* And is the descriptor modelled? */
+/* And is the descriptor modelled? Then a call on it begins. */
 static inline bool ft_rt_world_has(int fd)
 {
-    return ft_rt_world_runs() && ft_rt_world_models(fd);
+    if (!ft_rt_world_runs() || !ft_rt_world_models(fd)) return false;
+    ft_rt_x_call_begins();
+    return true;
 }
 
 /* ---- descriptors.c: as the calls of these names; pc: of the call in the program */
