@@ -59,6 +59,28 @@ static bool psql(const ft_daemon *daemon, const char *before, const char *after)
     return system(command) == 0;
 }
 
+bool ft_daemon_make_store(const ft_daemon *daemon)
+{
+    return psql(daemon, "CREATE SCHEMA", "");
+}
+
+void ft_daemon_place(const ft_daemon *daemon, char options[FT_DAEMON_PLACE])
+{
+    char address[512];
+    int length = snprintf(options, FT_DAEMON_PLACE, "--state '%s/state'", daemon->folder);
+    if (ft_daemon_address(daemon, address))
+        snprintf(options + length, FT_DAEMON_PLACE - (size_t)length, " --store '%s'", address);
+}
+
+void ft_daemon_database(const ft_daemon *daemon, char database[512])
+{
+    if (!ft_daemon_address(daemon, database))
+        snprintf(database, 512, "%s/state/foretell.db", daemon->folder);
+}
+
+/* On a shared store the leases of a daemon that was killed have to run out. */
+#define LEASE_MS "2000"
+
 static void run_daemon(const ft_daemon *daemon)
 {
     char program[512], state[96], port_file[96], log_file[96], address[512];
@@ -80,6 +102,8 @@ static void run_daemon(const ft_daemon *daemon)
     if (ft_daemon_address(daemon, address)) {
         arguments[count++] = "--store";
         arguments[count++] = address;
+        arguments[count++] = "--lease-ms";
+        arguments[count++] = LEASE_MS;
     }
     for (const char *const *option = daemon->options; option && *option; option++)
         if (count < ARGUMENTS - 1) arguments[count++] = *option;
@@ -129,7 +153,7 @@ bool ft_daemon_start(ft_daemon *daemon)
     char port_file[96];
     if (!*daemon->folder) {
         snprintf(daemon->folder, sizeof daemon->folder, "/tmp/ft-service-XXXXXX");
-        if (!mkdtemp(daemon->folder) || !psql(daemon, "CREATE SCHEMA", "")) return false;
+        if (!mkdtemp(daemon->folder) || !ft_daemon_make_store(daemon)) return false;
         snprintf(daemon->socket, sizeof daemon->socket, "%s/socket", daemon->folder);
     }
     snprintf(port_file, sizeof port_file, "%s/port", daemon->folder);

@@ -33,6 +33,14 @@ void ft_daemon_remove(ft_daemon *daemon); /* kills it and deletes its folder */
 
 /* The address of its store; false: it is in the state folder. */
 bool ft_daemon_address(const ft_daemon *daemon, char address[512]);
+/* Makes the store of a folder that the caller has made and set; where it is in the state folder,
+ * the first start does. */
+bool ft_daemon_make_store(const ft_daemon *daemon);
+/* The options with which a command of foretelld finds its store, quoted for a shell. */
+#define FT_DAEMON_PLACE 700
+void ft_daemon_place(const ft_daemon *daemon, char options[FT_DAEMON_PLACE]);
+/* The file or address of its database, as foretelld --check-database and programs open it. */
+void ft_daemon_database(const ft_daemon *daemon, char database[512]);
 
 typedef struct ft_answer {
     long status; /* 0: no answer */

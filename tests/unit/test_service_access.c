@@ -17,15 +17,15 @@
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-/* foretelld ARGUMENTS --state of the daemon: its exit code, its standard output. */
+/* foretelld ARGUMENTS with the daemon's store: its exit code, its standard output. */
 static int command(const ft_daemon *daemon, const char *arguments, char *out, size_t size)
 {
-    char line[1024], program[512];
+    char line[2048], program[512], place[FT_DAEMON_PLACE];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = '\0';
     *strrchr(program, '/') = '\0';
-    snprintf(line, sizeof line, "%s/foretelld %s --state %s/state 2>/dev/null", program, arguments,
-             daemon->folder);
+    ft_daemon_place(daemon, place);
+    snprintf(line, sizeof line, "%s/foretelld %s %s 2>/dev/null", program, arguments, place);
     FILE *pipe = popen(line, "r");
     assert_non_null(pipe);
     size_t got = fread(out, 1, size - 1, pipe);
@@ -112,6 +112,7 @@ static void strangers_need_a_token(void **state)
     ft_daemon fresh = {.pid = 0};
     snprintf(fresh.folder, sizeof fresh.folder, "/tmp/ft-access-XXXXXX");
     assert_non_null(mkdtemp(fresh.folder));
+    assert_true(ft_daemon_make_store(&fresh));
     /* It ends by itself, with the exit code of a daemon that could not start. */
     assert_int_equal(command(&fresh, "--listen 0.0.0.0:0", out, sizeof out), 4);
     assert_int_equal(command(&fresh, "--listen nowhere:0", out, sizeof out), 2);

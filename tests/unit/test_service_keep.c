@@ -14,6 +14,8 @@
 #include <sqlite3.h>
 
 #include "service/steps.h"
+#include "store/check.h"
+#include "store/sql.h"
 #include "store/sqlite/backup.h"
 
 static void find_program(char program[512])
@@ -43,11 +45,16 @@ static json_t *report_of(const ft_daemon *daemon, const char *job)
     return report;
 }
 
+/* Of a store that is a file. */
+#define ONLY_FILES                                                                                 \
+    if (getenv("FT_TEST_POSTGRES")) skip()
+
 /* ---- Back-ups -------------------------------------------------------------------------------- */
 
 static void a_backup_is_the_same_daemon(void **state)
 {
     (void)state;
+    ONLY_FILES;
     char trace[FT_DIGEST_HEX + 1], job[64], arguments[256], file[128];
     assert_true(ft_daemon_start(&ft_steps_server));
     ft_steps_upload(FT_STEPS_RACY, trace);
@@ -95,6 +102,7 @@ static void a_backup_is_the_same_daemon(void **state)
 static void the_database_is_private(void **state)
 {
     (void)state;
+    ONLY_FILES;
     static const char *const NAMES[] = {"foretell.db", "foretell.db-wal", "foretell.db-shm"};
     char path[128];
     struct stat info;
@@ -132,6 +140,7 @@ static void commands_that_look_make_nothing(void **state)
 static void damage_is_found(void **state)
 {
     (void)state;
+    ONLY_FILES;
     char from[128], file[128];
     ft_error err = FT_ERROR_INIT;
     snprintf(from, sizeof from, "%s/state", ft_steps_server.folder);
@@ -214,6 +223,7 @@ static bool interrupt_backup(const char *folder, const char *file, int number)
 static void an_interrupted_backup_leaves_nothing(void **state)
 {
     (void)state;
+    ONLY_FILES;
     static const int NUMBERS[] = {SIGINT, SIGTERM, SIGHUP};
     char folder[96], file[128];
     snprintf(folder, sizeof folder, "%s/large", ft_steps_server.folder);
@@ -238,6 +248,7 @@ static void make_file(const char *folder, const char *name, pid_t pid, const cha
 static void stale_parts_go(void **state)
 {
     (void)state;
+    ONLY_FILES;
     char from[128], folder[96], path[192];
     ft_error err = FT_ERROR_INIT;
     pid_t gone = fork();
@@ -268,18 +279,19 @@ static void stale_parts_go(void **state)
 /* Turns the daemon's clock back for what it has: as if all was done two days ago. */
 static void age_everything(void)
 {
-    char file[128];
-    sqlite3 *db;
-    snprintf(file, sizeof file, "%s/state/foretell.db", ft_steps_server.folder);
-    assert_int_equal(sqlite3_open_v2(file, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    sqlite3_busy_timeout(db, 10000);
-    assert_int_equal(sqlite3_exec(db,
-                                  "UPDATE jobs SET created = created - 172800000, "
-                                  "finished = finished - 172800000;"
-                                  "UPDATE traces SET created = created - 172800000;",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
-    sqlite3_close(db);
+    char database[512];
+    ft_sql sql = {.driver = NULL};
+    ft_error err = FT_ERROR_INIT;
+    ft_daemon_database(&ft_steps_server, database);
+    ft_status status = ft_sql_open_existing(&sql, database, &err);
+    if (status == FT_OK)
+        status = ft_sql_script(&sql,
+                               "UPDATE jobs SET created = created - 172800000, "
+                               "finished = finished - 172800000;"
+                               "UPDATE traces SET created = created - 172800000;",
+                               &err);
+    ft_sql_close(&sql);
+    if (status != FT_OK) fail_msg("%s", err.message);
 }
 
 static void await_status(const char *path, long status)
@@ -295,10 +307,10 @@ static void await_status(const char *path, long status)
 
 static void expect_sound(void)
 {
-    char file[128];
+    char database[512];
     ft_error err = FT_ERROR_INIT;
-    snprintf(file, sizeof file, "%s/state/foretell.db", ft_steps_server.folder);
-    if (ft_backup_check(file, &err) != FT_OK) fail_msg("%s", err.message);
+    ft_daemon_database(&ft_steps_server, database);
+    if (ft_store_check_file(database, &err) != FT_OK) fail_msg("%s", err.message);
 }
 
 static void old_jobs_go(void **state)

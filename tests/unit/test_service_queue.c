@@ -155,11 +155,11 @@ static void limits_over_http(void **state)
     }
 }
 
-static int command_on(const char *state, const char *arguments, ft_strbuf *out)
+static int command_on(const char *place, const char *arguments, ft_strbuf *out)
 {
     char program[4096], line[8192], text[4096];
     beside("foretelld", program);
-    snprintf(line, sizeof line, "'%s' %s --state '%s' 2>&1", program, arguments, state);
+    snprintf(line, sizeof line, "'%s' %s %s 2>&1", program, arguments, place);
     FILE *pipe = popen(line, "r");
     size_t length = fread(text, 1, sizeof text - 1, pipe);
     ft_strbuf_add(out, text, length);
@@ -170,9 +170,9 @@ static int command_on(const char *state, const char *arguments, ft_strbuf *out)
 
 static int command(const char *arguments, ft_strbuf *out)
 {
-    char state[128];
-    snprintf(state, sizeof state, "%s/state", ft_steps_server.folder);
-    return command_on(state, arguments, out);
+    char place[FT_DAEMON_PLACE];
+    ft_daemon_place(&ft_steps_server, place);
+    return command_on(place, arguments, out);
 }
 
 static void the_commands(void **state)
@@ -199,18 +199,19 @@ static void only_the_owner_commands(void **state)
                                            "token revoke 61f3c0ffee61f3c0"};
     enum { NOBODY = 65534 };
     ft_strbuf out = {0};
-    char folder[128] = "/";
+    char folder[128] = "/", place[160];
     if (geteuid() == 0) {
         snprintf(folder, sizeof folder, "%s/nobodys", ft_steps_server.folder);
         assert_int_equal(mkdir(folder, 0700), 0);
         assert_int_equal(chown(folder, NOBODY, NOBODY), 0);
     }
+    snprintf(place, sizeof place, "--state '%s'", folder);
     for (size_t i = 0; i < sizeof COMMANDS / sizeof *COMMANDS; i++) {
         ft_strbuf_clear(&out);
-        assert_int_equal(command_on(folder, COMMANDS[i], &out), 2);
+        assert_int_equal(command_on(place, COMMANDS[i], &out), 2);
         assert_non_null(strstr(out.text, "belongs to another user"));
     }
-    assert_int_equal(command_on(folder, "limit --help", &out), 0);
+    assert_int_equal(command_on(place, "limit --help", &out), 0);
     if (geteuid() == 0) assert_int_equal(rmdir(folder), 0); /* nothing was made in it */
     ft_strbuf_release(&out);
 }

@@ -1,4 +1,4 @@
-/* The service at its worst moments, one a round, in three sweeps.
+/* The service at its worst moments, one a round, in four sweeps.
  *
  * kill: SIGKILL before and after each system call by which foretelld changes something, one place a
  * round (torture/shim.c counts them): a client uploads, starts jobs, cancels, lets retention
@@ -6,7 +6,11 @@
  * must be there, every job must end as in the calm run, and the state folder must be in order.
  *
  * alloc, write: the same when an allocation, or a write to a file, fails. The client may be told so
- * with a 5xx, and the daemon may end, saying that it is out of memory; it must not crash. */
+ * with a 5xx, and the daemon may end, saying that it is out of memory; it must not crash.
+ *
+ * statement: killed before and after each statement of the interface to PostgreSQL, at one of the
+ * times that it runs (beside tests/postgres/with, where `write` is left out: nothing of a job is in
+ * a file). */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +25,14 @@
 #define STEP     1000003 /* a prime, larger than there are places */
 #define PATIENCE 20000   /* milliseconds for a job of a handful of subproblems */
 
-typedef enum sweep { KILL, ALLOC, WRITE, SWEEPS } sweep;
-static const char *const SWEEP_NAMES[] = {"kill", "alloc", "write"};
+typedef enum sweep { KILL, ALLOC, WRITE, STATEMENT, SWEEPS } sweep;
+static const char *const SWEEP_NAMES[] = {"kill", "alloc", "write", "statement"};
 static sweep present;
+
+static bool kills(void)
+{
+    return present == KILL || present == STATEMENT;
+}
 
 /* What differs from one way to another. */
 enum { AT_ONCE = 1, TWO_WORKERS = 2, TWO_ROWS = 4, WAYS = 8 };
@@ -53,6 +62,12 @@ typedef struct account {
 /* Of the calm runs. */
 static json_t *calm[WAYS][ROLES];
 static uint64_t places[WAYS];
+/* The statements that they ran, each with the ways (a bit each) that have it. */
+static struct {
+    uint64_t site;
+    unsigned ways;
+} statements[FT_SHIM_SITES];
+static size_t statement_count;
 
 /* OTHER, and when it shall take two rows of the store so many variables that only one thread has.
  */
@@ -79,7 +94,7 @@ static char *second_trace(unsigned way)
 /* Who has no answer, or is told that the server cannot, leaves it at that. */
 static void expect_no_answer(ft_torture *t, long status, const char *what)
 {
-    bool failed = present != KILL && status >= 500;
+    bool failed = !kills() && status >= 500;
     if (status && !failed) FT_WRONG(t, "%s: %ld", what, status);
 }
 
@@ -145,13 +160,16 @@ static bool outlive(ft_torture *t, account *told)
     char path[128];
     long status = 200;
     told->clock_set = true;
-    atomic_store(&t->shim->clock_ms, 2 * DAY_MS);
+    if (ft_torture_shared())
+        ft_torture_age(t);
+    else
+        atomic_store(&t->shim->clock_ms, 2 * DAY_MS);
     snprintf(path, sizeof path, "/v1/traces/%s", told->traces[1]);
     for (int i = 0; i < 200 && status == 200; i++) {
         status = ft_torture_call(t, "GET", path, NULL, NULL, PATIENCE, NULL);
         if (status == 200) (void)poll(NULL, 0, 20);
     }
-    if (status == 200 && present == KILL) FT_WRONG(t, "retention removes nothing");
+    if (status == 200 && kills()) FT_WRONG(t, "retention removes nothing");
     return status == 404;
 }
 
@@ -187,9 +205,22 @@ static void live(ft_torture *t, account *told)
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
+/* Each statement has four places: before and after it, when it runs first and later. */
+#define TURNS 4
+
+static void set_site(ft_torture *t, uint64_t place)
+{
+    uint64_t n = place / TURNS;
+    bool here = present == STATEMENT && place > 0;
+    atomic_store(&t->shim->kill_site, here ? statements[n - 1].site : 0);
+    atomic_store(&t->shim->kill_turn, place & 1);
+    atomic_store(&t->shim->kill_pass, place & 2 ? 2 + (int64_t)(n % 7) : 1);
+}
+
 /* 0: none. */
 static void set_fault(ft_torture *t, uint64_t place)
 {
+    set_site(t, place);
     atomic_store(&t->shim->kill_at, present == KILL ? place : 0);
     atomic_store(&t->shim->fail_alloc, present == ALLOC ? (int64_t)place : 0);
     atomic_store(&t->shim->fail_write, present == WRITE ? (int64_t)place : 0);
@@ -198,14 +229,15 @@ static void set_fault(ft_torture *t, uint64_t place)
 /* How many there are in a run that has ended. Places of a kill are numbered from 2 on. */
 static uint64_t count_places(const ft_torture *t)
 {
-    const uint64_t counts[SWEEPS] = {2 * atomic_load(&t->shim->calls),
-                                     atomic_load(&t->shim->allocs), atomic_load(&t->shim->writes)};
-    return counts[present];
+    const uint64_t counts[STATEMENT] = {2 * atomic_load(&t->shim->calls),
+                                        atomic_load(&t->shim->allocs),
+                                        atomic_load(&t->shim->writes)};
+    return present == STATEMENT ? 0 : counts[present];
 }
 
 static bool was_hit(const ft_torture *t, const account *told)
 {
-    return present == KILL ? !told->finished : atomic_load(&t->shim->failed) > 0;
+    return kills() ? !told->finished : atomic_load(&t->shim->failed) > 0;
 }
 
 /* ---- What must hold afterwards --------------------------------------------------------------- */
@@ -314,7 +346,7 @@ static bool run_round(const char *parent, unsigned way, uint64_t place, unsigned
     set_fault(&t, place);
     live(&t, &told);
     bool hit = was_hit(&t, &told);
-    if (present == KILL)
+    if (kills())
         ft_daemon_kill(&t.daemon);
     else
         ft_torture_end(&t);
@@ -336,6 +368,16 @@ static json_t *calm_verdicts(ft_torture *t, const char *job)
     return verdicts;
 }
 
+static void add_statement(unsigned way, uint64_t site)
+{
+    size_t i = 0;
+    if (site == 0) return;
+    while (i < statement_count && statements[i].site != site) i++;
+    if (i == FT_SHIM_SITES) return;
+    if (i == statement_count) statements[statement_count++].site = site;
+    statements[i].ways |= 1u << way;
+}
+
 /* An undisturbed round: its verdicts and its number of places. */
 static bool run_calm(const char *parent, unsigned way)
 {
@@ -350,6 +392,7 @@ static bool run_calm(const char *parent, unsigned way)
     good = good && outlive(&t, &told) && ft_torture_stop(&t);
     ft_torture_check_state(&t);
     places[way] = count_places(&t);
+    for (size_t i = 0; i < FT_SHIM_SITES; i++) add_statement(way, atomic_load(&t.shim->sites[i]));
     good = good && !t.wrong;
     ft_torture_close(&t);
     return good;
@@ -362,9 +405,22 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+/* A way that has the statement, another one at each turn. */
+static void locate_statement(uint64_t n, unsigned *way, uint64_t *place)
+{
+    uint64_t index = n / TURNS;
+    *way = (unsigned)((index + n % TURNS * 3) % WAYS);
+    while (!(statements[index].ways >> *way & 1)) *way = (*way + 1) % WAYS;
+    *place = n + TURNS;
+}
+
 /* The n-th of all places. */
 static void locate(uint64_t n, unsigned *way, uint64_t *place)
 {
+    if (present == STATEMENT) {
+        locate_statement(n, way, place);
+        return;
+    }
     for (*way = 0; n >= places[*way]; ++*way) n -= places[*way];
     *place = n + (present == KILL ? 2 : 1);
 }
@@ -388,6 +444,7 @@ static int run_rounds(const char *parent, part p)
         }
         all += places[way];
     }
+    if (present == STATEMENT) all = TURNS * statement_count;
     if (p.rounds > all) p.rounds = all;
     if (p.from > p.rounds) p.from = p.rounds;
     for (i = p.from; i < p.rounds && wrong < 20 && seconds() - began < (double)p.seconds; i++) {
@@ -408,19 +465,20 @@ static int run_rounds(const char *parent, part p)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: killpoints [kill|alloc|write [ROUNDS [FROM [SECONDS]]]]\n"
+    fprintf(stderr, "usage: killpoints [kill|alloc|write|statement [ROUNDS [FROM [SECONDS]]]]\n"
                     "Without arguments some rounds of each.\n");
     return 2;
 }
 
 int main(int argc, char **argv)
 {
-    static const uint64_t SHORT[SWEEPS] = {24, 24, 16};
+    static const uint64_t SHORT[SWEEPS] = {24, 24, 16, 24};
     const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     int failed = 0;
     if (argc == 1) {
         for (present = KILL; present < SWEEPS; present++)
-            failed |= run_rounds(parent, (part){SHORT[present], 0, UINT64_MAX});
+            if (present < WRITE || (present == STATEMENT) == ft_torture_shared())
+                failed |= run_rounds(parent, (part){SHORT[present], 0, UINT64_MAX});
         return failed;
     }
     for (present = KILL; present < SWEEPS && strcmp(argv[1], SWEEP_NAMES[present]) != 0; present++)

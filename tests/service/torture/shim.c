@@ -3,6 +3,7 @@
  * disk, moves the wall clock. Its workers run without it. */
 #include "service/torture/shim.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -144,6 +145,12 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
     return leave(place, syscall(SYS_sendmsg, fd, message, flags));
 }
 
+ssize_t send(int fd, const void *bytes, size_t length, int flags)
+{
+    uint64_t place = enter();
+    return leave(place, syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0));
+}
+
 int fsync(int fd)
 {
     uint64_t place = enter();
@@ -224,6 +231,79 @@ int kill(pid_t process, int number)
 {
     uint64_t place = enter();
     return (int)leave(place, syscall(SYS_kill, process, number));
+}
+
+/* ---- Statements ------------------------------------------------------------------------------ */
+
+typedef struct pg_conn pg_conn;
+typedef struct pg_result pg_result;
+#define NAMES 1024 /* of prepared statements: "s<number>" */
+
+/* FNV-1a of a statement's text: its site. */
+static uint64_t site_of(const char *text)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return hash ? hash : 1;
+}
+
+static _Atomic uint64_t sites[NAMES]; /* of the prepared ones */
+
+static size_t slot_of(const char *name)
+{
+    return (size_t)strtoul(name + (*name != '\0'), NULL, 10) % NAMES;
+}
+
+static void note_site(uint64_t site)
+{
+    for (size_t i = 0; i < FT_SHIM_SITES; i++) {
+        uint64_t none = 0;
+        if (atomic_load(&shim->sites[i]) == site) return;
+        if (atomic_compare_exchange_strong(&shim->sites[i], &none, site) || none == site) return;
+    }
+}
+
+/* Before (turn 0) and after (turn 1) a call for a statement. */
+static void pass_site(uint64_t site, unsigned turn)
+{
+    if (!shim) return;
+    if (turn == 0) note_site(site);
+    if (atomic_load(&shim->kill_site) != site || atomic_load(&shim->kill_turn) != turn) return;
+    if (atomic_fetch_sub(&shim->kill_pass, 1) > 1) return;
+    syscall(SYS_kill, getpid(), SIGKILL);
+    for (;;) pause();
+}
+
+#define REAL(function) ((__typeof__(&(function)))(uintptr_t)dlsym(RTLD_NEXT, #function))
+
+pg_result *PQexec(pg_conn *conn, const char *text);
+pg_result *PQexec(pg_conn *conn, const char *text)
+{
+    pass_site(site_of(text), 0);
+    pg_result *result = REAL(PQexec)(conn, text);
+    pass_site(site_of(text), 1);
+    return result;
+}
+
+pg_result *PQprepare(pg_conn *conn, const char *name, const char *text, int count,
+                     const unsigned *types);
+pg_result *PQprepare(pg_conn *conn, const char *name, const char *text, int count,
+                     const unsigned *types)
+{
+    atomic_store(&sites[slot_of(name)], site_of(text));
+    return REAL(PQprepare)(conn, name, text, count, types);
+}
+
+pg_result *PQexecPrepared(pg_conn *conn, const char *name, int count, const char *const *values,
+                          const int *lengths, const int *formats, int format);
+pg_result *PQexecPrepared(pg_conn *conn, const char *name, int count, const char *const *values,
+                          const int *lengths, const int *formats, int format)
+{
+    uint64_t site = atomic_load(&sites[slot_of(name)]);
+    pass_site(site, 0);
+    pg_result *result = REAL(PQexecPrepared)(conn, name, count, values, lengths, formats, format);
+    pass_site(site, 1);
+    return result;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

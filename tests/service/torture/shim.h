@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define FT_SHIM_ENVIRONMENT "FT_SHIM"
+#define FT_SHIM_SITES       512
 
 typedef struct ft_shim {
     /* System calls by which foretelld changes something outside itself, since its start. */
@@ -21,6 +22,13 @@ typedef struct ft_shim {
     _Atomic int64_t clock_ms;        /* what the wall clock is ahead by */
     _Atomic uint64_t allocs, writes; /* that could have failed, since its start */
     _Atomic uint64_t failed;         /* that were made to, of every kind, since ever */
+    /* Call sites of PostgreSQL's interface: hashes of the texts of statements that were run, in the
+     * order in which they were first; those behind the last are 0. */
+    _Atomic uint64_t sites[FT_SHIM_SITES];
+    /* It is killed at the n-th pass of this site, before (turn 0) or after (1) the call; 0: not. */
+    _Atomic uint64_t kill_site;
+    _Atomic uint32_t kill_turn;
+    _Atomic int64_t kill_pass;
 } ft_shim;
 
 #endif

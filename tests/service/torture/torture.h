@@ -50,6 +50,10 @@ json_t *ft_torture_outcome(ft_torture *torture, const char *job, long patience_m
 /* Whether the verdicts agree; `unknown` agrees with everything if tolerant. */
 bool ft_torture_same(const json_t *calm, const json_t *verdicts, bool tolerant);
 
+bool ft_torture_shared(void); /* the store is the database of tests/postgres/with */
+/* What is stored becomes two days older; of a shared store, whose clock is the database's. */
+void ft_torture_age(ft_torture *torture);
+
 /* The database of a daemon that has stopped: sound (integrity and references), no leftovers, no
  * verdict twice, nothing open in a job that has ended; and no stray file beside it. */
 void ft_torture_check_state(ft_torture *torture);
