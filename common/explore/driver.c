@@ -210,6 +210,14 @@ ft_status ft_x_drive(ft_x_driver *d, const ft_x_way *way, ft_error *err)
     return FT_OK;
 }
 
+bool ft_x_driver_withdraw(ft_x_driver *d, uint32_t *number)
+{
+    if (!d->n || at(d, d->first + d->n - 1)->state != ASKED) return false;
+    *number = at(d, d->first + --d->n)->number;
+    assert(d->started <= d->first + d->n);
+    return true;
+}
+
 /* ---- names */
 
 const char *ft_x_end_name(ft_x_end end)

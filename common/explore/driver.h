@@ -32,6 +32,10 @@ void ft_x_driver_free(ft_x_driver *driver);
 /* Runs tasks until there are none, or it was stopped: then it goes on when called again. */
 ft_status ft_x_drive(ft_x_driver *driver, const ft_x_way *way, ft_error *err) FT_MUST_CHECK;
 
+/* Takes the newest task back that was asked for and not started: its number. False: there is none.
+ * Not while ft_x_drive runs. */
+bool ft_x_driver_withdraw(ft_x_driver *driver, uint32_t *number);
+
 /* A new class: counts it and hands it on. u and c are NULL where the search keeps none. */
 void ft_x_driver_class(ft_x_driver *driver, const ft_x_run *run, const ft_unfolding *u,
                        const ft_configuration *c);

@@ -54,6 +54,15 @@ typedef struct ft_x_executor {
     /* Waits until some run has ended: its slot, and the run (cleared first, released by the
      * caller). */
     ft_status (*finish)(void *context, uint32_t *slot, ft_x_run *run, ft_error *err);
+    /* For a search by several threads; 0 or 1: one thread calls start and finish. Else the slots
+     * are divided evenly among so many threads. `start`, `collect` and the search's callbacks never
+     * overlap; `await` may overlap with anything, but with itself only for other slots. */
+    uint32_t threads;
+    /* Waits until a run of the n slots from the first on has ended: its slot. At least one of them
+     * is not free. */
+    ft_status (*await)(void *context, uint32_t first, uint32_t n, uint32_t *slot, ft_error *err);
+    /* The run of the slot, which has ended, as `finish` gives it. */
+    ft_status (*collect)(void *context, uint32_t slot, ft_x_run *run, ft_error *err);
 } ft_x_executor;
 
 #endif

@@ -271,7 +271,7 @@ ft_status ft_x_levels_all(const ft_x_executor *executor, const ft_x_options *opt
     *counts = (ft_x_counts){0};
     ft_x_levels *l = ft_x_levels_new(executor, options, counts, &classes);
     ft_status status = ft_x_levels_run(l, last, result, err);
-    counts->bytes = ft_x_levels_bytes(l) + ft_x_names_bytes(&classes);
+    counts->most_bytes = ft_x_levels_bytes(l) + ft_x_names_bytes(&classes);
     ft_x_levels_free(l);
     ft_x_names_release(&classes);
     return status;

@@ -81,6 +81,11 @@ uint32_t *ft_x_names_slot(ft_x_names *all, ft_x_name name)
     return &slot->value;
 }
 
+bool ft_x_names_has(const ft_x_names *all, ft_x_name name)
+{
+    return all->cap && find(all, name)->value;
+}
+
 size_t ft_x_names_bytes(const ft_x_names *all)
 {
     return all->cap * sizeof *all->slots;

@@ -28,6 +28,7 @@ typedef struct ft_x_names {
 
 /* The place of the name's number + 1, 0 where it is new; valid until the next call. */
 uint32_t *ft_x_names_slot(ft_x_names *all, ft_x_name name);
+bool ft_x_names_has(const ft_x_names *all, ft_x_name name);
 size_t ft_x_names_bytes(const ft_x_names *all);
 void ft_x_names_release(ft_x_names *all);
 

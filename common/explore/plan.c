@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/contract.h"
+#include "explore/forest.h"
 #include "explore/sampling.h"
 
 /* Which part of the budget is gone when each step ends at the latest. The samples get the rest;
@@ -105,9 +106,9 @@ static size_t levels_bytes(const void *search)
     return ft_x_levels_bytes(search);
 }
 
-static size_t tree_bytes(const void *search)
+static size_t forest_bytes(const void *search)
 {
-    return ft_x_tree_bytes(search);
+    return (size_t)ft_x_forest_size_of(search).bytes;
 }
 
 static ft_status run_levels(exploration *x, uint32_t last, double share, ft_error *err)
@@ -129,15 +130,14 @@ static ft_status run_tree(exploration *x, ft_error *err)
     x->share = TREE_SHARE;
     x->options.max_runs = runs_until(x, TREE_SHARE, x->counts.runs);
     if (is_over(x, TREE_SHARE)) return FT_OK;
-    ft_x_tree *tree = ft_x_tree_new(x->executor, &x->options, &x->outcome->tree);
-    x->bytes = tree_bytes;
-    x->search = tree;
-    ft_status status = ft_x_tree_run(tree, &x->every, err);
-    x->outcome->tree.events = ft_x_tree_events(tree);
-    x->outcome->tree.bytes = ft_x_tree_bytes(tree);
-    x->ended = ft_x_tree_ended(tree);
+    ft_x_forest *forest = ft_x_forest_new(x->executor, &x->options, &x->outcome->tree);
+    x->bytes = forest_bytes;
+    x->search = forest;
+    ft_status status = ft_x_forest_run(forest, &x->every, err);
+    ft_x_forest_count(forest, &x->outcome->tree);
+    x->ended = ft_x_forest_ended(forest);
     x->bytes = NULL;
-    ft_x_tree_free(tree);
+    ft_x_forest_free(forest);
     return status;
 }
 

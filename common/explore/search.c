@@ -7,14 +7,15 @@
 #include "explore/driver.h"
 #include "explore/extensions.h"
 
-enum { NO_NODE = UINT32_MAX, AHEAD = 32 };
+enum { NO_NODE = UINT32_MAX, ELSEWHERE = UINT32_MAX - 1, AHEAD = 32 };
 
 /* The children of a node are one event apart from it: left adds e to C, right adds e to D. */
 typedef struct node {
     uint32_t parent;
     uint32_t event; /* e; FT_X_NO_EVENT: none yet */
-    uint32_t right; /* NO_NODE: none yet */
+    uint32_t right; /* NO_NODE: none yet; ELSEWHERE: it is not this search's */
     bool is_left;   /* of its parent */
+    bool is_shared; /* its left subtree is not this search's alone: right ones are proposed */
     bool left_done, right_done;
 } node;
 
@@ -23,6 +24,7 @@ typedef FT_VEC(uint32_t) events;
 /* A run that is wanted: from the node along the events (an alternative without C), then on. */
 typedef struct task {
     uint32_t node;
+    uint32_t fresh; /* of its branch: the last ones, whose extensions were not looked for yet */
     events along;
 } task;
 
@@ -36,12 +38,13 @@ struct ft_x_tree {
     ft_x_object *objects; /* scratch */
     FT_VEC(node) nodes;
     FT_VEC(uint32_t) free_nodes;
-    FT_VEC(task) queue; /* the newest first */
-    struct started {
-        uint32_t node;
-        ft_configuration target; /* that the run has to come through */
-    } started[AHEAD];            /* by task number modulo AHEAD */
+    FT_VEC(task) queue;  /* the newest first */
+    task started[AHEAD]; /* by task number modulo AHEAD */
     uint32_t asked;
+    ft_x_subtree begin;                       /* where the search begins */
+    bool has_begun;                           /* the first run has come back */
+    bool is_beginning;                        /* it is asked for */
+    ft_x_subtrees proposed;                   /* that were not taken yet */
     FT_VEC(ft_x_pick) prefix;                 /* scratch */
     events list, branch, excluded, following; /* scratch */
     uint32_t first[FT_X_THREADS]; /* by thread: its first step in the run at hand, from 1 */
@@ -152,15 +155,75 @@ static bool alternative(search *s, uint32_t n, ft_configuration *j)
     return f != FT_X_NO_EVENT;
 }
 
-static void enqueue(search *s, uint32_t n, const ft_configuration *c, const ft_configuration *j)
+/* The events of J without C, causes first. */
+static events without(search *s, const ft_configuration *c, const ft_configuration *j)
 {
-    task t = {.node = n};
+    events along = {0};
     size_t many = ft_unfolding_list(s->u, j, NULL, 0);
     ft_vec_reserve(&s->list, many + 1);
     ft_unfolding_list(s->u, j, s->list.data, many);
     for (size_t i = 0; i < many; i++)
-        if (!ft_unfolding_holds(s->u, c, s->list.data[i])) ft_vec_push(&t.along, s->list.data[i]);
-    ft_vec_push(&s->queue, t);
+        if (!ft_unfolding_holds(s->u, c, s->list.data[i])) ft_vec_push(&along, s->list.data[i]);
+    return along;
+}
+
+static void enqueue(search *s, uint32_t n, const ft_configuration *c, const ft_configuration *j)
+{
+    ft_vec_push(&s->queue, (task){.node = n, .along = without(s, c, j)});
+}
+
+/* ---- subtrees that others may search (subtree.h) */
+
+static ft_x_mark mark_of(const search *s, uint32_t e, ft_x_mark_kind kind)
+{
+    ft_x_action a = ft_unfolding_action(s->u, e);
+    assert(a.thread < FT_X_THREADS && a.variant <= UINT8_MAX);
+    return (ft_x_mark){(uint8_t)kind, (uint8_t)a.thread, (uint8_t)a.variant};
+}
+
+static void reverse(ft_x_subtree *way)
+{
+    for (size_t i = 0, k = way->len; i + 1 < k; i++) {
+        ft_x_mark m = way->data[--k];
+        way->data[k] = way->data[i];
+        way->data[i] = m;
+    }
+}
+
+/* The way to the node. From now on its ancestors without a right child are shared. */
+static ft_x_subtree way_to(search *s, uint32_t n)
+{
+    ft_x_subtree way = {0};
+    for (; s->nodes.data[n].parent != NO_NODE; n = s->nodes.data[n].parent) {
+        node *p = &s->nodes.data[s->nodes.data[n].parent];
+        bool is_left = s->nodes.data[n].is_left, known = p->right != NO_NODE;
+        p->is_shared = p->is_shared || (is_left && !known);
+        ft_vec_push(&way, mark_of(s, p->event,
+                                  !is_left ? FT_X_AVOIDED
+                                  : known  ? FT_X_KNOWN
+                                           : FT_X_TAKEN));
+    }
+    reverse(&way);
+    return way;
+}
+
+static void add_along(const search *s, ft_x_subtree *way, const events *along)
+{
+    for (size_t i = 0; i < along->len; i++)
+        ft_vec_push(way, mark_of(s, along->data[i], FT_X_ALONG));
+}
+
+/* The right subtree of a shared node, which has the alternative J. */
+static void propose(search *s, uint32_t n, const ft_configuration *c, const ft_configuration *j)
+{
+    events along = without(s, c, j);
+    ft_x_subtree way = way_to(s, n);
+    ft_vec_push(&way, mark_of(s, s->nodes.data[n].event, FT_X_AVOIDED));
+    add_along(s, &way, &along);
+    ft_vec_push(&s->proposed, way);
+    ft_vec_release(&along);
+    s->nodes.data[n].right = ELSEWHERE;
+    s->nodes.data[n].right_done = true;
 }
 
 /* Gives the node a right child if there is an alternative now. */
@@ -173,6 +236,7 @@ static bool branch_right(search *s, uint32_t n)
     if (!alternative(s, n, &j)) return false;
     assert(excludes(s, &j, s->nodes.data[n].event));
     ft_configuration c = configuration(s, n);
+    if (s->nodes.data[n].is_shared) return propose(s, n, &c, &j), true;
     uint32_t right = add_node(s, n, false);
     s->nodes.data[n].right = right;
     enqueue(s, right, &c, &j);
@@ -210,7 +274,7 @@ static void settle(search *s, uint32_t n)
 /* ---- runs */
 
 /* The node's C enables excluded events, and perhaps others: then a run along one of those. */
-static bool go_elsewhere(search *s, uint32_t n, const ft_configuration *c)
+static bool go_elsewhere(search *s, uint32_t n, const ft_configuration *c, size_t fresh)
 {
     uint32_t enabled[FT_X_THREADS * 4];
     size_t many = ft_extensions_enabled(s->u, c, enabled, sizeof enabled / sizeof *enabled);
@@ -220,6 +284,7 @@ static bool go_elsewhere(search *s, uint32_t n, const ft_configuration *c)
         ft_configuration j = *c;
         ft_unfolding_join(s->u, &j, enabled[i]);
         enqueue(s, n, c, &j);
+        s->queue.data[s->queue.len - 1].fresh = (uint32_t)fresh;
         return true;
     }
     return false;
@@ -236,11 +301,11 @@ static void branch_early(search *s, uint32_t leaf, uint32_t first)
     }
 }
 
-/* The events of the branch to the node, which is one of the executions of its C. */
+/* The events of the branch to the node (NO_NODE: none), which is one of the executions of its C. */
 static void list_branch(search *s, uint32_t n)
 {
     s->branch.len = 0;
-    for (; s->nodes.data[n].parent != NO_NODE; n = s->nodes.data[n].parent)
+    for (; n != NO_NODE && s->nodes.data[n].parent != NO_NODE; n = s->nodes.data[n].parent)
         if (s->nodes.data[n].is_left)
             ft_vec_push(&s->branch, s->nodes.data[s->nodes.data[n].parent].event);
     for (size_t i = 0, k = s->branch.len; i + 1 < k; i++) {
@@ -332,7 +397,7 @@ static bool say_initial(search *s, const ft_x_run *run)
 }
 
 /* The run's events, one a step; false: it strayed. */
-static bool list_events(search *s, const struct started *t, const ft_x_run *run)
+static bool list_events(search *s, const task *t, const ft_x_run *run)
 {
     ft_configuration c = {{0}};
     if (!say_initial(s, run)) return ft_x_driver_stray(s->driver, run, 0), false;
@@ -346,18 +411,19 @@ static bool list_events(search *s, const struct started *t, const ft_x_run *run)
         ft_vec_push(&s->list, e);
     }
     bool whole = s->list.len >= s->branch.len && run->end != FT_X_STRAYED;
-    for (uint32_t i = 0; i < FT_X_THREADS && whole && run->end != FT_X_INFEASIBLE; i++)
-        whole = !t->target.last[i] || ft_unfolding_holds(s->u, &c, t->target.last[i]);
+    for (size_t i = 0; i < t->along.len && whole && run->end != FT_X_INFEASIBLE; i++)
+        whole = ft_unfolding_holds(s->u, &c, t->along.data[i]);
     if (!whole && run->end != FT_X_STRAYED) ft_x_driver_stray(s->driver, run, run->steps.len);
     return whole;
 }
 
-/* Hangs the run's events below the node, as far as none is excluded. */
-static void hang(search *s, uint32_t n, const ft_x_run *run)
+/* Hangs the run's events below the node, as far as none is excluded. The first `old` ones are of
+ * earlier runs. */
+static void hang(search *s, uint32_t n, const ft_x_run *run, size_t old)
 {
     ft_configuration c = configuration(s, n);
     uint32_t first = n;
-    size_t i = s->branch.len, old = i;
+    size_t i = s->branch.len;
     excluded(s, n);
     for (; i < run->steps.len && !is_excluded(s, s->list.data[i]); i++) {
         assert(s->nodes.data[n].event == FT_X_NO_EVENT);
@@ -367,7 +433,7 @@ static void hang(search *s, uint32_t n, const ft_x_run *run)
     }
     bool redundant = i < run->steps.len;
     s->counts->redundant += redundant;
-    if (redundant && go_elsewhere(s, n, &c)) return;
+    if (redundant && go_elsewhere(s, n, &c, i - old)) return;
     ft_extensions_find(s->extensions, &c, s->list.data + old, i - old);
     if (ft_extensions_stopped(s->extensions)) s->incomplete = true;
     if (!redundant && run->end == FT_X_CUT) s->incomplete = true;
@@ -377,18 +443,114 @@ static void hang(search *s, uint32_t n, const ft_x_run *run)
     settle(s, n);
 }
 
+/* ---- the first run */
+
+/* The event with that name in C; FT_X_NO_EVENT: C does not enable one. */
+static uint32_t named(search *s, const ft_configuration *c, const ft_x_mark *m)
+{
+    uint32_t enabled[FT_X_THREADS * 4];
+    size_t many = ft_extensions_enabled(s->u, c, enabled, sizeof enabled / sizeof *enabled);
+    assert(many <= sizeof enabled / sizeof *enabled);
+    for (size_t i = 0; i < many; i++) {
+        ft_x_action a = ft_unfolding_action(s->u, enabled[i]);
+        if (a.thread == m->thread && a.variant == m->variant) return enabled[i];
+    }
+    return FT_X_NO_EVENT;
+}
+
+/* The nodes on the way to the subtree, in a run that leads there. NO_NODE: it does not. */
+static uint32_t make_way(search *s)
+{
+    ft_configuration c = {{0}};
+    uint32_t n = add_node(s, NO_NODE, true);
+    for (size_t i = 0, at = 0; i < s->begin.len; i++) {
+        const ft_x_mark *m = &s->begin.data[i];
+        node *x = &s->nodes.data[n];
+        if (m->kind == FT_X_ALONG) break;
+        bool is_left = m->kind != FT_X_AVOIDED;
+        uint32_t e = is_left ? s->list.data[at++] : named(s, &c, m);
+        if (!e) return NO_NODE;
+        x->event = e;
+        x->left_done = !is_left;
+        x->is_shared = m->kind == FT_X_TAKEN;
+        x->right_done = m->kind == FT_X_KNOWN;
+        x->right = x->right_done ? ELSEWHERE : NO_NODE;
+        if (is_left) c.last[m->thread] = e;
+        uint32_t child = add_node(s, n, is_left);
+        if (!is_left) s->nodes.data[n].right = child;
+        n = child;
+    }
+    return n;
+}
+
+static bool follows_marks(const search *s, const ft_x_run *run)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < s->begin.len; i++) {
+        const ft_x_mark *m = &s->begin.data[i];
+        if (m->kind == FT_X_AVOIDED) continue;
+        if (at == run->steps.len) return m->kind == FT_X_ALONG && run->end == FT_X_INFEASIBLE;
+        const ft_x_action *a = &run->steps.data[at++];
+        if (a->thread != m->thread || a->variant != m->variant) return false;
+    }
+    return true;
+}
+
+static void begin(search *s, const ft_x_run *run)
+{
+    uint32_t n = NO_NODE;
+    s->has_begun = true;
+    if (list_events(s, &(task){.node = NO_NODE}, run)) {
+        if (follows_marks(s, run)) n = make_way(s);
+        if (n == NO_NODE) ft_x_driver_stray(s->driver, run, run->steps.len);
+    }
+    if (n != NO_NODE) {
+        list_branch(s, n);
+        hang(s, n, run, 0);
+        return;
+    }
+    s->incomplete = true;
+    s->counts->redundant++;
+    s->nodes.len = s->free_nodes.len = 0;
+}
+
+/* Threads must leave alone at first what the subtree avoids. */
+static void make_first_prefix(search *s, ft_x_task *wanted)
+{
+    uint32_t depths[FT_X_THREADS] = {0};
+    s->prefix.len = 0;
+    for (size_t i = 0; i < s->begin.len; i++) {
+        const ft_x_mark *m = &s->begin.data[i];
+        if (m->kind == FT_X_AVOIDED) {
+            wanted->avoid[m->thread] = depths[m->thread] + 1;
+            continue;
+        }
+        depths[m->thread]++;
+        ft_vec_push(&s->prefix, (ft_x_pick){.thread = m->thread, .variant = m->variant});
+    }
+}
+
+/* ---- tasks */
+
 static void take_run(void *context, uint32_t number, const ft_x_run *run)
 {
     search *s = context;
-    const struct started *t = &s->started[number % AHEAD];
-    if (list_events(s, t, run)) return hang(s, t->node, run);
-    s->incomplete = true;
-    s->counts->redundant++;
-    settle(s, t->node);
+    task t = s->started[number % AHEAD];
+    s->started[number % AHEAD] = (task){0};
+    if (!s->has_begun) {
+        begin(s, run);
+    } else if (list_events(s, &t, run)) {
+        hang(s, t.node, run, s->branch.len - t.fresh);
+    } else {
+        s->incomplete = true;
+        s->counts->redundant++;
+        settle(s, t.node);
+    }
+    ft_vec_release(&t.along);
 }
 
 /* The picks of C, in the order of the branch, which is one of its executions; then those along. */
-static void make_prefix(search *s, const task *t)
+static void make_prefix(search *s, const task *t, ft_x_task *wanted)
 {
     list_branch(s, t->node);
     s->prefix.len = 0;
@@ -397,40 +559,59 @@ static void make_prefix(search *s, const task *t)
         ft_x_action a = ft_unfolding_action(s->u, e);
         ft_vec_push(&s->prefix, (ft_x_pick){.thread = a.thread, .variant = a.variant});
     }
+    excluded(s, t->node);
+    for (size_t i = s->excluded.len; i-- > 0;) /* the newest of a thread counts */
+        wanted->avoid[ft_unfolding_action(s->u, s->excluded.data[i]).thread] =
+            ft_unfolding_depth(s->u, s->excluded.data[i]) + 1;
 }
 
 static bool next_task(void *context, ft_x_task *wanted, uint32_t *number)
 {
     search *s = context;
-    if (!s->queue.len) return false;
-    task t = s->queue.data[--s->queue.len];
-    make_prefix(s, &t);
+    task t = {.node = NO_NODE};
+    if (s->has_begun ? !s->queue.len : s->is_beginning) return false;
+    if (s->has_begun) {
+        t = s->queue.data[--s->queue.len];
+        make_prefix(s, &t, wanted);
+    } else {
+        make_first_prefix(s, wanted);
+        s->is_beginning = true;
+    }
     *number = s->asked++;
-    struct started *begun = &s->started[*number % AHEAD];
-    *begun = (struct started){.node = t.node};
-    for (size_t i = 0; i < t.along.len; i++)
-        begun->target.last[ft_unfolding_action(s->u, t.along.data[i]).thread] = t.along.data[i];
-    ft_vec_release(&t.along);
+    s->started[*number % AHEAD] = t;
     wanted->prefix = s->prefix.data;
     wanted->n = s->prefix.len;
-    excluded(s, t.node);
-    for (size_t i = s->excluded.len; i-- > 0;) /* the newest of a thread counts */
-        wanted->avoid[ft_unfolding_action(s->u, s->excluded.data[i]).thread] =
-            ft_unfolding_depth(s->u, s->excluded.data[i]) + 1;
     return true;
+}
+
+/* What was asked for and not started waits in the queue again. */
+static void withdraw(search *s)
+{
+    uint32_t number;
+    while (ft_x_driver_withdraw(s->driver, &number)) {
+        s->asked--;
+        assert(s->asked == number);
+        task t = s->started[number % AHEAD];
+        s->started[number % AHEAD] = (task){0};
+        if (s->has_begun)
+            ft_vec_push(&s->queue, t);
+        else
+            s->is_beginning = false;
+    }
 }
 
 /* ---- the whole */
 
 ft_x_tree *ft_x_tree_new(const ft_x_executor *executor, const ft_x_options *options,
-                         ft_x_counts *counts)
+                         ft_x_counts *counts, const ft_x_subtree *subtree)
 {
+    FT_REQUIRE(!subtree || !subtree->len || !options->complete);
     ft_x_tree *s = ft_calloc(1, sizeof *s);
     *s = (ft_x_tree){.executor = executor, .options = options, .counts = counts};
     s->driver = ft_x_driver_new(executor, options, counts);
     s->u = ft_unfolding_new(&executor->world);
     s->extensions = ft_extensions_new(s->u, options->should_stop, options->context);
-    ft_vec_push(&s->queue, (task){.node = add_node(s, NO_NODE, true)});
+    for (size_t i = 0; subtree && i < subtree->len; i++) ft_vec_push(&s->begin, subtree->data[i]);
     return s;
 }
 
@@ -440,6 +621,9 @@ void ft_x_tree_free(ft_x_tree *s)
     FT_CHECK(ft_unfolding_is_sound(s->u));
     for (size_t i = 0; i < s->queue.len; i++) ft_vec_release(&s->queue.data[i].along);
     ft_vec_release(&s->queue);
+    for (size_t i = 0; i < AHEAD; i++) ft_vec_release(&s->started[i].along);
+    ft_vec_release(&s->begin);
+    ft_x_subtrees_release(&s->proposed);
     ft_vec_release(&s->nodes);
     ft_vec_release(&s->free_nodes);
     ft_vec_release(&s->prefix);
@@ -462,6 +646,7 @@ ft_status ft_x_tree_run(ft_x_tree *s, bool *finished, ft_error *err)
                     .take = take_run,
                     .ahead = s->options->complete ? 1 : AHEAD};
     ft_status status = ft_x_drive(s->driver, &way, err);
+    if (status == FT_OK) withdraw(s);
     *finished = status == FT_OK && !ft_x_driver_stopped(s->driver) && !s->incomplete;
     assert(!*finished || ft_x_tree_ended(s)); /* every node was decided */
     return status;
@@ -469,7 +654,67 @@ ft_status ft_x_tree_run(ft_x_tree *s, bool *finished, ft_error *err)
 
 bool ft_x_tree_ended(const ft_x_tree *s)
 {
-    return s->free_nodes.len == s->nodes.len;
+    return s->has_begun && s->free_nodes.len == s->nodes.len;
+}
+
+bool ft_x_tree_is_whole(const ft_x_tree *s)
+{
+    return !s->incomplete;
+}
+
+/* ---- handing back */
+
+static size_t depth_of(const search *s, uint32_t n)
+{
+    size_t depth = 0;
+    for (; s->nodes.data[n].parent != NO_NODE; n = s->nodes.data[n].parent) depth++;
+    return depth;
+}
+
+/* The task nearest to the root. */
+static size_t highest(const search *s)
+{
+    size_t best = 0, least = SIZE_MAX;
+    for (size_t i = 0; i < s->queue.len; i++) {
+        size_t depth = depth_of(s, s->queue.data[i].node);
+        if (depth >= least) continue;
+        least = depth;
+        best = i;
+    }
+    return best;
+}
+
+static void hand_back(search *s, size_t i, ft_x_subtrees *to)
+{
+    task t = s->queue.data[i];
+    memmove(&s->queue.data[i], &s->queue.data[i + 1], (--s->queue.len - i) * sizeof t);
+    ft_x_subtree way = way_to(s, t.node);
+    add_along(s, &way, &t.along);
+    ft_vec_push(to, way);
+    ft_vec_release(&t.along);
+    settle(s, t.node);
+}
+
+size_t ft_x_tree_open(const ft_x_tree *s)
+{
+    return s->has_begun ? s->queue.len : 1;
+}
+
+void ft_x_tree_hand_back(ft_x_tree *s, size_t most, ft_x_subtrees *to)
+{
+    if (!s->has_begun && most) {
+        s->has_begun = true;
+        ft_vec_push(to, s->begin);
+        s->begin = (ft_x_subtree){0};
+    }
+    for (; most && s->queue.len; most--) hand_back(s, highest(s), to);
+    assert(s->queue.len || !most || ft_x_tree_ended(s));
+}
+
+void ft_x_tree_proposals(ft_x_tree *s, ft_x_subtrees *to)
+{
+    for (size_t i = 0; i < s->proposed.len; i++) ft_vec_push(to, s->proposed.data[i]);
+    s->proposed.len = 0;
 }
 
 size_t ft_x_tree_bytes(const ft_x_tree *s)
@@ -481,16 +726,4 @@ size_t ft_x_tree_bytes(const ft_x_tree *s)
 size_t ft_x_tree_events(const ft_x_tree *s)
 {
     return ft_unfolding_events(s->u);
-}
-
-ft_status ft_x_search(const ft_x_executor *executor, const ft_x_options *options,
-                      ft_x_counts *counts, bool *finished, ft_error *err)
-{
-    *counts = (ft_x_counts){0};
-    ft_x_tree *s = ft_x_tree_new(executor, options, counts);
-    ft_status status = ft_x_tree_run(s, finished, err);
-    counts->events = ft_x_tree_events(s);
-    counts->bytes = ft_x_tree_bytes(s);
-    ft_x_tree_free(s);
-    return status;
 }

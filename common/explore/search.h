@@ -23,18 +23,20 @@
 #define FT_EXPLORE_SEARCH_H
 
 #include "explore/executor.h"
+#include "explore/subtree.h"
 
 typedef struct ft_x_counts {
-    uint64_t runs;          /* that the executor made */
-    uint64_t classes;       /* maximal configurations */
-    uint64_t redundant;     /* runs that ended in no new class */
-    uint64_t infeasible;    /* runs that no input takes */
-    uint64_t discarded;     /* runs in which an assumption does not hold */
-    uint64_t stuck;         /* classes in which threads wait for ever */
-    uint64_t cut;           /* runs that a bound ended */
-    uint64_t lingering;     /* classes in which a thread stood before LINGER (watch.h) */
-    uint64_t strayed;       /* runs that did not repeat what an equal one did */
-    uint64_t events, bytes; /* at the end of ft_x_search: of the unfolding, and all kept beside */
+    uint64_t runs;       /* that the executor made */
+    uint64_t classes;    /* maximal configurations */
+    uint64_t redundant;  /* runs that ended in no new class */
+    uint64_t infeasible; /* runs that no input takes */
+    uint64_t discarded;  /* runs in which an assumption does not hold */
+    uint64_t stuck;      /* classes in which threads wait for ever */
+    uint64_t cut;        /* runs that a bound ended */
+    uint64_t lingering;  /* classes in which a thread stood before LINGER (watch.h) */
+    uint64_t strayed;    /* runs that did not repeat what an equal one did */
+    uint64_t events;     /* of ft_x_search: that were met, counted anew in each subtree */
+    uint64_t most_events, most_bytes; /* the most that were kept at a time, and all beside */
 } ft_x_counts;
 
 typedef struct ft_x_options {
@@ -61,18 +63,28 @@ bool ft_x_run_is_live_lock(const ft_x_run *run);
 
 typedef struct ft_x_tree ft_x_tree;
 
-/* The executor, the options and the counts (which are added to) outlive it. */
+/* The search of one subtree (subtree.h; copied; NULL: of everything). With complete alternatives
+ * only everything. The executor, the options and the counts (which are added to) outlive it. */
 ft_x_tree *ft_x_tree_new(const ft_x_executor *executor, const ft_x_options *options,
-                         ft_x_counts *counts);
+                         ft_x_counts *counts, const ft_x_subtree *subtree);
 void ft_x_tree_free(ft_x_tree *tree);
 /* Goes on until it has finished or a bound stops it; may be called again. *finished: every class
  * was found; false where a bound or on_class ended it before, or a run was cut or strayed. */
 ft_status ft_x_tree_run(ft_x_tree *tree, bool *finished, ft_error *err) FT_MUST_CHECK;
-bool ft_x_tree_ended(const ft_x_tree *tree); /* nothing is left to run */
+bool ft_x_tree_ended(const ft_x_tree *tree);    /* nothing is left to run */
+bool ft_x_tree_is_whole(const ft_x_tree *tree); /* no run was cut or strayed */
+/* How many subtrees wait to be searched. */
+size_t ft_x_tree_open(const ft_x_tree *tree);
+/* Gives up to `most` of them away, those nearest to the root first: appends their names, which the
+ * caller releases. The rest of the search goes on without them, and has ended if it has no more. */
+void ft_x_tree_hand_back(ft_x_tree *tree, size_t most, ft_x_subtrees *to);
+/* Appends the names of the right subtrees that were proposed since the last call; of those that
+ * have one key (ft_x_subtree_key) over all tasks, one is to be searched. */
+void ft_x_tree_proposals(ft_x_tree *tree, ft_x_subtrees *to);
 size_t ft_x_tree_bytes(const ft_x_tree *tree);
 size_t ft_x_tree_events(const ft_x_tree *tree);
 
-/* All of it. Fails if the executor does. */
+/* All of it, by the executor's threads. Fails if the executor does. */
 ft_status ft_x_search(const ft_x_executor *executor, const ft_x_options *options,
                       ft_x_counts *counts, bool *finished, ft_error *err) FT_MUST_CHECK;
 

@@ -1,5 +1,6 @@
 #include "explore/watch.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,25 +9,30 @@
 #include "base/memory.h"
 
 typedef struct watch {
-    size_t first;
-    uint32_t n;
+    ft_x_attempt *attempts;
+    size_t n;
 } watch;
 
 struct ft_x_watches {
-    FT_VEC(ft_x_attempt) attempts;
+    pthread_mutex_t *mutex;
     FT_VEC(watch) watches;
     ft_map by_number; /* -> index in watches */
 };
 
 ft_x_watches *ft_x_watches_new(void)
 {
-    return ft_calloc(1, sizeof(ft_x_watches));
+    ft_x_watches *w = ft_calloc(1, sizeof *w);
+    w->mutex = ft_alloc(sizeof *w->mutex);
+    pthread_mutex_init(w->mutex, NULL);
+    return w;
 }
 
 void ft_x_watches_free(ft_x_watches *w)
 {
     if (!w) return;
-    ft_vec_release(&w->attempts);
+    for (size_t i = 0; i < w->watches.len; i++) free(w->watches.data[i].attempts);
+    pthread_mutex_destroy(w->mutex);
+    free(w->mutex);
     ft_vec_release(&w->watches);
     ft_map_release(&w->by_number);
     free(w);
@@ -44,7 +50,7 @@ static bool is_same(const ft_x_watches *w, size_t number, const ft_x_attempt *at
     const watch *x = &w->watches.data[number];
     if (x->n != n) return false;
     for (size_t i = 0; i < n; i++)
-        if (!is_equal(&w->attempts.data[x->first + i], &attempts[i])) return false;
+        if (!is_equal(&x->attempts[i], &attempts[i])) return false;
     return true;
 }
 
@@ -67,8 +73,8 @@ static uint64_t number_of(ft_x_watches *w, const ft_x_attempt *attempts, size_t 
         uint64_t *slot = ft_map_slot(&w->by_number, number, w->watches.len, &inserted);
         if (!inserted && is_same(w, (size_t)*slot, attempts, n)) return number;
         if (!inserted) continue;
-        watch made = {.first = w->attempts.len, .n = (uint32_t)n};
-        for (size_t i = 0; i < n; i++) ft_vec_push(&w->attempts, attempts[i]);
+        watch made = {.attempts = ft_calloc(n + 1, sizeof *attempts), .n = n};
+        for (size_t i = 0; i < n; i++) made.attempts[i] = attempts[i];
         ft_vec_push(&w->watches, made);
         return number;
     }
@@ -79,17 +85,22 @@ ft_x_operation ft_x_watch(ft_x_watches *w, ft_x_kind kind, const ft_x_attempt *a
     FT_REQUIRE(kind == FT_X_AWAIT || kind == FT_X_READY || kind == FT_X_LINGER);
     uint64_t objects = 0;
     for (size_t i = 0; i < n; i++) objects |= UINT64_C(1) << attempts[i].operation.object % 64;
-    return (ft_x_operation){.kind = (uint16_t)kind,
-                            .value = (int64_t)number_of(w, attempts, n),
-                            .value2 = (int64_t)objects};
+    pthread_mutex_lock(w->mutex);
+    uint64_t number = number_of(w, attempts, n);
+    pthread_mutex_unlock(w->mutex);
+    return (ft_x_operation){
+        .kind = (uint16_t)kind, .value = (int64_t)number, .value2 = (int64_t)objects};
 }
 
 const ft_x_attempt *ft_x_watched(const ft_x_watches *w, const ft_x_operation *poll, size_t *n)
 {
     uint64_t at = 0;
-    bool known = w && ft_map_get(&w->by_number, (uint64_t)poll->value, &at);
+    FT_REQUIRE(w);
+    pthread_mutex_lock(w->mutex);
+    bool known = ft_map_get(&w->by_number, (uint64_t)poll->value, &at);
     FT_REQUIRE(known);
-    const watch *x = &w->watches.data[at];
-    *n = x->n;
-    return &w->attempts.data[x->first];
+    watch x = w->watches.data[at];
+    pthread_mutex_unlock(w->mutex);
+    *n = x.n;
+    return x.attempts;
 }

@@ -19,8 +19,8 @@
  * A call that waits for one of several channels (poll, select) stands before READY: the attempts
  * are TESTs of the channels that found them not ready.
  *
- * Equal watches have equal numbers, in every process. The executor makes them; they only grow. Not
- * thread-safe. */
+ * Equal watches have equal numbers, in every process. The executor makes them; they only grow.
+ * Thread-safe. */
 #ifndef FT_EXPLORE_WATCH_H
 #define FT_EXPLORE_WATCH_H
 
@@ -43,7 +43,7 @@ void ft_x_watches_free(ft_x_watches *w);
 /* The operation (AWAIT, READY or LINGER) that watches the attempts; of none it is never enabled,
  * but late. */
 ft_x_operation ft_x_watch(ft_x_watches *w, ft_x_kind kind, const ft_x_attempt *attempts, size_t n);
-/* The attempts of the operation, *n of them; valid until the next one is made. */
+/* The attempts of the operation, *n of them; the watches'. */
 const ft_x_attempt *ft_x_watched(const ft_x_watches *w, const ft_x_operation *poll, size_t *n);
 
 /* Does the operation watch the object? It may say so of one that it does not watch (of more than 64

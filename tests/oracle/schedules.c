@@ -772,6 +772,8 @@ typedef struct started {
     bool is;
     FT_VEC(ft_x_pick) prefix;
     uint32_t avoid[FT_X_THREADS];
+    bool has_ended; /* with the run: several threads search */
+    ft_x_run run;
 } started;
 
 struct schedule_executor {
@@ -855,6 +857,29 @@ static ft_status finish_run(void *context, uint32_t *slot, ft_x_run *run, ft_err
     return FT_OK;
 }
 
+static ft_status await_run(void *context, uint32_t first, uint32_t n, uint32_t *slot, ft_error *err)
+{
+    (void)err;
+    schedule_executor *e = context;
+    for (*slot = first; *slot < first + n && !e->slots[*slot].is;) ++*slot;
+    assert(*slot < first + n);
+    started *s = &e->slots[*slot];
+    s->run = (ft_x_run){0};
+    run_program(e, s, &s->run);
+    s->has_ended = true;
+    return FT_OK;
+}
+
+static ft_status collect_run(void *context, uint32_t slot, ft_x_run *run, ft_error *err)
+{
+    (void)err;
+    schedule_executor *e = context;
+    assert(e->slots[slot].has_ended);
+    *run = e->slots[slot].run;
+    e->slots[slot].is = e->slots[slot].has_ended = false;
+    return FT_OK;
+}
+
 schedule_executor *ft_schedules_executor(const schedule_program *p, uint32_t width, uint64_t seed)
 {
     schedule_executor *e = ft_calloc(1, sizeof *e);
@@ -880,7 +905,9 @@ ft_x_executor ft_schedules_interface(schedule_executor *e)
                                      .watches = watches},
                            .width = e->width,
                            .start = start_run,
-                           .finish = finish_run};
+                           .finish = finish_run,
+                           .await = await_run,
+                           .collect = collect_run};
 }
 
 void ft_schedules_executor_free(schedule_executor *e)

@@ -59,7 +59,8 @@ bool ft_schedules_ends(const schedule_program *p, uint32_t limit, ft_intern *end
 /* The end of the execution, in the same words; heap. */
 char *ft_schedules_end(const schedule_program *p, const ft_x_action *steps, size_t n);
 
-/* An executor of the program, `width` runs at once that come back in an order by the seed. */
+/* An executor of the program, `width` runs at once that come back in an order by the seed. Its
+ * interface may be given to several threads (`threads`). */
 typedef struct schedule_executor schedule_executor;
 schedule_executor *ft_schedules_executor(const schedule_program *p, uint32_t width, uint64_t seed);
 ft_x_executor ft_schedules_interface(schedule_executor *e);

@@ -156,9 +156,11 @@ static counted search(const char *name, const schedule_program *p, bool complete
     if (ft_x_search(&interface, &options, &counts, &finished, &err) != FT_OK || !finished)
         fail_msg("%s: not finished: %s", name, err.message);
     if (counts.classes >= 1000)
-        print_message("%s: %u classes, %u redundant runs, %u events of %.0f bytes, %.2f s\n", name,
-                      (unsigned)counts.classes, (unsigned)counts.redundant, (unsigned)counts.events,
-                      (double)counts.bytes / (double)counts.events,
+        print_message("%s: %u classes, %u redundant runs, %u events, at most %u of %.0f bytes at a "
+                      "time, %.2f s\n",
+                      name, (unsigned)counts.classes, (unsigned)counts.redundant,
+                      (unsigned)counts.events, (unsigned)counts.most_events,
+                      (double)counts.most_bytes / (double)counts.most_events,
                       (double)(clock() - start) / CLOCKS_PER_SEC);
     if (complete) assert_int_equal(counts.redundant, 0);
     found.classes = counts.classes;
