@@ -743,7 +743,13 @@ char *ft_schedules_name(const schedule_program *p, const ft_x_action *steps, siz
     return name;
 }
 
-/* ---- for oracle/schedules_ends.c */
+/* ---- for the other files of the oracle */
+
+ft_x_watches *ft_schedules_watches(void)
+{
+    if (!watches) watches = ft_x_watches_new();
+    return watches;
+}
 
 void ft_schedules_begin(const schedule_program *p, machine *m)
 {
@@ -761,158 +767,7 @@ uint32_t ft_schedules_variants(const schedule_program *p, const machine *m, uint
     return variants(p, m, t, list);
 }
 
-void ft_schedules_step(const schedule_program *p, machine *m, uint32_t t, uint64_t variant)
+ft_x_action ft_schedules_step(const schedule_program *p, machine *m, uint32_t t, uint64_t variant)
 {
-    (void)step(p, m, t, variant, NULL);
-}
-
-/* ---- the executor */
-
-typedef struct started {
-    bool is;
-    FT_VEC(ft_x_pick) prefix;
-    uint32_t avoid[FT_X_THREADS];
-    bool has_ended; /* with the run: several threads search */
-    ft_x_run run;
-} started;
-
-struct schedule_executor {
-    const schedule_program *p;
-    ft_x_operation first[FT_X_THREADS];
-    uint32_t width, n_first;
-    uint64_t random;
-    started *slots;
-};
-
-static ft_status start_run(void *context, uint32_t slot, const ft_x_task *task, ft_error *err)
-{
-    (void)err;
-    schedule_executor *e = context;
-    started *s = &e->slots[slot];
-    assert(!s->is);
-    s->is = true;
-    s->prefix.len = 0;
-    for (size_t i = 0; i < task->n; i++) ft_vec_push(&s->prefix, task->prefix[i]);
-    memcpy(s->avoid, task->avoid, sizeof s->avoid);
-    return FT_OK;
-}
-
-/* The thread that goes on by itself: the running one while it can and is not to be left alone. */
-static bool pick(const schedule_executor *e, const started *s, const machine *m,
-                 const uint32_t *steps, uint32_t *running)
-{
-    uint64_t list[FT_X_THREADS];
-    uint32_t n = e->p->n_threads, avoided = UINT32_MAX;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t t = (*running + i) % n;
-        if (!variants(e->p, m, t, list)) continue;
-        if (s->avoid[t] != steps[t] + 1) return *running = t, true;
-        if (avoided == UINT32_MAX) avoided = t;
-    }
-    if (avoided == UINT32_MAX) return false;
-    *running = avoided;
-    return true;
-}
-
-static void run_program(const schedule_executor *e, const started *s, ft_x_run *run)
-{
-    machine *m = ft_alloc(sizeof *m);
-    uint32_t steps[FT_X_THREADS] = {0}, running = 0;
-    uint64_t list[FT_X_THREADS];
-    begin(e->p, m);
-    run->end = FT_X_DONE;
-    for (size_t i = 0;; i++) {
-        uint64_t variant = 0;
-        if (i < s->prefix.len) {
-            running = s->prefix.data[i].thread;
-            variant = s->prefix.data[i].variant;
-            if (!variants(e->p, m, running, list)) run->end = FT_X_STRAYED;
-        } else if (!pick(e, s, m, steps, &running)) {
-            break;
-        }
-        if (run->end == FT_X_STRAYED) break;
-        if (i >= s->prefix.len && variants(e->p, m, running, list)) variant = list[0];
-        steps[running]++;
-        ft_vec_push(&run->steps, step(e->p, m, running, variant, NULL));
-    }
-    for (uint32_t t = 0; t < e->p->n_threads; t++) {
-        run->pending[t] = pending(e->p, m, t);
-        if (run->end == FT_X_DONE && !m->over && m->created[t] && !has_ended(e->p, m, t))
-            run->end = FT_X_STUCK;
-    }
-    run->result = m->over && m->failure;
-    free(m);
-}
-
-static ft_status finish_run(void *context, uint32_t *slot, ft_x_run *run, ft_error *err)
-{
-    (void)err;
-    schedule_executor *e = context;
-    do {
-        e->random = e->random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        *slot = (uint32_t)(e->random >> 33) % e->width;
-    } while (!e->slots[*slot].is);
-    e->slots[*slot].is = false;
-    run_program(e, &e->slots[*slot], run);
-    return FT_OK;
-}
-
-static ft_status await_run(void *context, uint32_t first, uint32_t n, uint32_t *slot, ft_error *err)
-{
-    (void)err;
-    schedule_executor *e = context;
-    for (*slot = first; *slot < first + n && !e->slots[*slot].is;) ++*slot;
-    assert(*slot < first + n);
-    started *s = &e->slots[*slot];
-    s->run = (ft_x_run){0};
-    run_program(e, s, &s->run);
-    s->has_ended = true;
-    return FT_OK;
-}
-
-static ft_status collect_run(void *context, uint32_t slot, ft_x_run *run, ft_error *err)
-{
-    (void)err;
-    schedule_executor *e = context;
-    assert(e->slots[slot].has_ended);
-    *run = e->slots[slot].run;
-    e->slots[slot].is = e->slots[slot].has_ended = false;
-    return FT_OK;
-}
-
-schedule_executor *ft_schedules_executor(const schedule_program *p, uint32_t width, uint64_t seed)
-{
-    schedule_executor *e = ft_calloc(1, sizeof *e);
-    machine *m = ft_alloc(sizeof *m);
-    *e = (schedule_executor){.p = p, .width = width, .random = seed};
-    e->slots = ft_calloc(width, sizeof *e->slots);
-    if (!watches) watches = ft_x_watches_new();
-    begin(p, m);
-    /* Threads that are created later are not of the world: they come last. */
-    for (uint32_t t = 0; t < p->n_threads && m->created[t]; t++)
-        e->first[e->n_first++] = pending(p, m, t);
-    free(m);
-    return e;
-}
-
-ft_x_executor ft_schedules_interface(schedule_executor *e)
-{
-    return (ft_x_executor){.context = e,
-                           .world = {.n_threads = e->n_first,
-                                     .first = e->first,
-                                     .n_objects = SCHEDULE_OBJECTS,
-                                     .initial = e->p->initial,
-                                     .watches = watches},
-                           .width = e->width,
-                           .start = start_run,
-                           .finish = finish_run,
-                           .await = await_run,
-                           .collect = collect_run};
-}
-
-void ft_schedules_executor_free(schedule_executor *e)
-{
-    for (uint32_t i = 0; i < e->width; i++) ft_vec_release(&e->slots[i].prefix);
-    free(e->slots);
-    free(e);
+    return step(p, m, t, variant, NULL);
 }

@@ -41,6 +41,8 @@ ft_x_operation ft_schedules_pending(const schedule_program *p, const machine *m,
 /* The variants of a thread that can go on. */
 uint32_t ft_schedules_variants(const schedule_program *p, const machine *m, uint32_t t,
                                uint64_t list[FT_X_THREADS]);
-void ft_schedules_step(const schedule_program *p, machine *m, uint32_t t, uint64_t variant);
+ft_x_action ft_schedules_step(const schedule_program *p, machine *m, uint32_t t, uint64_t variant);
+/* Of all programs: equal watches have equal numbers in all that is compared. */
+ft_x_watches *ft_schedules_watches(void);
 
 #endif
