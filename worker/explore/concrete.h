@@ -10,7 +10,7 @@
  * to what atomic instructions use in between. Initialising and destroying an object are actions
  * that concern no other thread; misuse by others at the same time is found where a run has it.
  *
- * Imports: common/base, common/explore, common/program/interpret. */
+ * Imports: common/base, common/explore, common/program/interpret, symbolic. */
 #ifndef FT_WORKER_EXPLORE_CONCRETE_H
 #define FT_WORKER_EXPLORE_CONCRETE_H
 

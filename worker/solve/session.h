@@ -49,7 +49,8 @@ void ft_session_order_atom(ft_session *session, ft_lit literal, uint32_t a, uint
 
 /* Expressions. An ORDER session keeps a value as a choice out of the few that it can be, so it
  * leaves out a constraint on values that are too many (solve/session_values.h), and
- * ft_session_gave_up reports that. Not in an ORDER session: order variables, less, add, integer. */
+ * ft_session_gave_up reports that. Not in an ORDER session: order variables, less, add, integer,
+ * bits. */
 ft_expr ft_session_constant(ft_session *session, ft_sort sort); /* a fresh unknown */
 /* Likewise, known to be one of these distinct values (at least one). */
 ft_expr ft_session_choice(ft_session *session, ft_sort sort, const uint64_t *bits, uint32_t count);
@@ -88,6 +89,7 @@ ft_answer ft_session_check(ft_session *session, const ft_lit *assumptions, uint3
 uint32_t ft_session_core(const ft_session *session, const ft_lit **core);
 bool ft_session_true(ft_session *session, ft_lit literal);         /* in the last SAT model */
 int64_t ft_session_integer(ft_session *session, ft_expr variable); /* likewise */
+uint64_t ft_session_bits(ft_session *session, ft_expr variable);   /* of a Bool or BitVec */
 /* Was a constraint left out since the last call, because this kind of session cannot express it?
  * Then SAT is not an answer while that constraint's premise is assumed. */
 bool ft_session_gave_up(ft_session *session);

@@ -460,6 +460,19 @@ int64_t ft_session_integer(ft_session *session, ft_expr variable)
     return number;
 }
 
+uint64_t ft_session_bits(ft_session *session, ft_expr variable)
+{
+    ft_z3_session *s = ft_z3_of(session);
+    Z3_ast value;
+    uint64_t number = 0;
+    assert(s->model); /* the last answer was SAT */
+    if (!Z3_model_eval(s->z3, s->model, variable, true, &value)) return 0;
+    if (Z3_get_bool_value(s->z3, value) == Z3_L_TRUE) return 1;
+    if (Z3_get_ast_kind(s->z3, value) == Z3_NUMERAL_AST)
+        Z3_get_numeral_uint64(s->z3, value, &number);
+    return number;
+}
+
 static const char *z3_trouble(const ft_session *session)
 {
     const ft_z3_session *s = (const ft_z3_session *)session;

@@ -1,0 +1,99 @@
+/* The inside of the executor of symbolic states, for the files of this folder alone: a run as far
+ * as it is, which is also what a snapshot keeps. */
+#ifndef FT_WORKER_EXPLORE_RUNNING_H
+#define FT_WORKER_EXPLORE_RUNNING_H
+
+#include "base/map.h"
+#include "explore/symbolic.h"
+#include "symbolic/state.h"
+
+/* A step that was taken. Runs that begin alike share their steps. */
+typedef struct taken {
+    uint32_t refs;
+    struct taken *before; /* the step before, of any thread */
+    struct taken *own;    /* the thread's step before */
+    ft_x_action action;
+    ft_x_pick step; /* for the interpreter; thread UINT16_MAX: none of its own */
+    uint32_t depth; /* of all steps, from 1 */
+    uint32_t width;
+    uint32_t clock[]; /* by thread: how many of its steps are causes, itself included */
+} taken;
+
+typedef struct tracked {
+    bool met;
+    uint64_t arrivals; /* at a barrier */
+    int64_t first, content;
+} tracked;
+
+/* How often a thread took an arm. */
+typedef struct arm_count {
+    uint32_t thread, arm, count;
+    ft_sym_place place;
+} arm_count;
+
+typedef struct begun {
+    uint64_t address;
+    uint32_t n; /* how often it was initialised */
+} begun;
+
+typedef struct running {
+    ft_symbolic *c;
+    ft_sym_state *m;
+    taken *newest; /* NULL: none */
+    taken *last[FT_X_THREADS];
+    FT_VEC(tracked) objects;
+    FT_VEC(begun) lives; /* of addresses that were initialised */
+    FT_VEC(arm_count) arms;
+    uint32_t made[FT_X_THREADS]; /* children so far */
+    uint32_t steps[FT_X_THREADS];
+    int64_t round[FT_X_THREADS];
+} running;
+
+typedef struct snapshot {
+    uint64_t key; /* of its picks */
+    size_t bytes;
+    running r;
+} snapshot;
+
+struct ft_symbolic {
+    const ft_program *program;
+    ft_symbolic_options options;
+    ft_sym_world *world;
+    ft_map objects; /* hash of address and life -> number */
+    uint32_t n_objects;
+    ft_map children; /* parent and which of its children -> number */
+    uint32_t n_threads;
+    ft_x_operation first;
+    struct {
+        bool is;
+        FT_VEC(ft_x_pick) prefix;
+        uint32_t avoid[FT_X_THREADS];
+    } task;
+    FT_VEC(snapshot) snapshots; /* the oldest first, from `kept` on */
+    size_t kept, kept_bytes;
+    ft_map by_key; /* -> index in snapshots */
+    ft_symbolic_counts counts;
+    ft_interpreter_error error;
+    FT_VEC(ft_symbolic_input) inputs;
+    FT_VEC(ft_x_pick) picks;
+};
+
+enum { SECTIONS, NEVER, FIRST_OBJECT }; /* objects: atomic sections; what nobody ever gives */
+
+/* ---- operations.c */
+/* What the thread stands before, as the search has it. */
+ft_status ft_running_operation(running *r, uint32_t t, const ft_sym_operation *o, ft_x_operation *x,
+                               ft_error *err) FT_MUST_CHECK;
+/* What an atomic holds where a run meets it first, and later that nothing else changed it. */
+ft_status ft_running_check_content(running *r, const ft_sym_operation *o, const ft_x_operation *x,
+                                   ft_error *err) FT_MUST_CHECK;
+uint64_t ft_running_outcome(const running *r, const ft_sym_operation *o, const ft_x_operation *x);
+/* What the action changes of what the run knows. */
+void ft_running_track(running *r, uint32_t t, const ft_sym_operation *o, const ft_x_action *a);
+
+/* ---- judge.c */
+/* Has the interpreter execute the run, which ended; its result, packed. False: it could not be
+ * confirmed. */
+bool ft_running_judge(running *r, bool stuck, uint64_t *result);
+
+#endif

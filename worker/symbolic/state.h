@@ -1,0 +1,164 @@
+/* Symbolic states: executions of a program in which inputs are unknowns.
+ *
+ * A value is a number or a term over inputs (term/term.h). A state stands, for each thread, before
+ * an operation as the interpreter's does (program/interpret/interpreter.h), and means the same; or
+ * before a *branch*: an instruction that goes different ways for different inputs. A branch has
+ * arms, each with a condition; one step takes an arm and adds its condition to the state's
+ * constraints. A thread branches where its *causes* leave more than one arm open: the constraints
+ * that were added by steps which it depends on, as the caller's clocks say. So whether and how it
+ * branches does not depend on what other threads happened to do meanwhile.
+ *
+ * What forks: conditions of branches, switches and assertions; operands that divide by 0, shift too
+ * far, or leave an object; which of several objects an address means; sizes, lengths, thread
+ * numbers and addresses of synchronisation objects, one arm a value, the smallest FEW of them if
+ * there are many (counted). What does not: a load or store at an unknown place of an object, which
+ * is a choice in its term (up to 256 places, else one arm a place).
+ *
+ * An assumption that fails leaves its thread standing for ever; the others go on. Floating point
+ * is computed for numbers alone: a term is forked into its values before.
+ *
+ * States share memory: a copy costs the pages that are written after it. Terms and the solver
+ * belong to the world.
+ *
+ *   value.c   values and terms        memory.c  objects and pages     decide.c  arms
+ *   run.c     instructions            sync.c    visible ones          path.c    questions on inputs
+ *
+ * Imports: common/base, common/program, common/term, solve. */
+#ifndef FT_SYMBOLIC_STATE_H
+#define FT_SYMBOLIC_STATE_H
+
+#include "program/program.h"
+#include "term/term.h"
+
+enum { FT_SYM_THREADS = 64, FT_SYM_ARMS = 64 };
+
+typedef struct ft_sym_options {
+    uint64_t max_instructions; /* of a step; 0: 10 million */
+    uint64_t max_bytes;        /* of all objects; 0: 256 MiB */
+    uint32_t max_threads;      /* 0: FT_SYM_THREADS */
+    uint32_t max_inputs;       /* 0: no bound */
+    uint32_t solver_ms;        /* of a question; 0: 2000 */
+    /* The value of an input that is given; false: it is open. May be NULL: all are. */
+    bool (*input)(void *context, const char *name, uint8_t width, uint64_t *value);
+    /* Asked now and then in a step; true: it is cut. May be NULL. */
+    bool (*should_stop)(void *context);
+    void *context;
+} ft_sym_options;
+
+typedef struct ft_sym_counts {
+    uint64_t questions, cached, solved, unknown; /* to the solver: all, answered without, by it */
+    uint64_t concretised;                        /* forks of which only the smallest were kept */
+} ft_sym_counts;
+
+typedef struct ft_sym_world ft_sym_world;
+/* The program is valid, and outlives the world, which outlives its states. */
+ft_sym_world *ft_sym_world_new(const ft_program *program, const ft_sym_options *options);
+void ft_sym_world_free(ft_sym_world *world); /* accepts NULL */
+ft_sym_counts ft_sym_world_counts(const ft_sym_world *world);
+bool ft_sym_world_has_inputs(const ft_sym_world *world); /* does any instruction read one? */
+
+/* symbol, name, meaning */
+#define FT_SYM_END_TABLE(X)                                                                        \
+    X(GOING, "going", "some thread may go on")                                                     \
+    X(EXITED, "exited", "the process has ended")                                                   \
+    X(FAILED, "failed", "an error")                                                                \
+    X(STOPPED, "stopped", "a bound")                                                               \
+    X(INFEASIBLE, "infeasible", "no input leads here")                                             \
+    X(UNSUPPORTED, "unsupported", "an instruction that is not taken")
+typedef enum ft_sym_end {
+#define FT_ROW(symbol, name, meaning) FT_SYM_##symbol,
+    FT_SYM_END_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_SYM_ENDS
+} ft_sym_end;
+const char *ft_sym_end_name(ft_sym_end end);
+
+typedef struct ft_sym_place {
+    uint32_t function, instruction; /* the function's symbol; the instruction's number there */
+} ft_sym_place;
+
+typedef struct ft_sym_operation {
+    ft_code code;    /* FT_CODES: the thread's beginning; FT_CODE_FAIL: an error */
+    uint32_t arms;   /* of a branch; else 0 */
+    bool second;     /* the second half: a wait's return, a barrier's, a once's */
+    bool waits;      /* of a wait's: it has not been notified */
+    bool stands;     /* an assumption failed: it never goes on */
+    uint64_t object; /* the address of what it is about; of join and detach: the thread; else 0 */
+    uint64_t other;  /* the mutex of a wait; the function of a create; the code of an exit */
+    ft_sym_place place;
+} ft_sym_operation;
+
+typedef struct ft_sym_error {
+    ft_program_error kind;
+    uint32_t thread;
+    ft_sym_place place;
+    char message[160];
+} ft_sym_error;
+
+/* By thread: how many of its steps are causes of the step at hand, itself included. */
+typedef struct ft_sym_clock {
+    uint32_t of[FT_SYM_THREADS];
+} ft_sym_clock;
+
+typedef struct ft_sym_state ft_sym_state;
+ft_sym_state *ft_sym_new(ft_sym_world *world); /* thread 0 stands before @main's beginning */
+ft_sym_state *ft_sym_copy(const ft_sym_state *state);
+void ft_sym_free(ft_sym_state *state);          /* accepts NULL */
+size_t ft_sym_bytes(const ft_sym_state *state); /* what it takes; of shared pages its part */
+
+ft_sym_end ft_sym_end_of(const ft_sym_state *state);
+const ft_sym_error *ft_sym_error_of(const ft_sym_state *state); /* FAILED, STOPPED, UNSUPPORTED */
+uint32_t ft_sym_thread_count(const ft_sym_state *state);
+bool ft_sym_is_unknown(
+    const ft_sym_state *state); /* the solver left open whether inputs lead here */
+
+/* False: the thread has ended, or does not exist. */
+bool ft_sym_stands_before(const ft_sym_state *state, uint32_t thread, ft_sym_operation *operation);
+/* As ft_interpreter_choices; of a branch its arms, 0 to arms - 1, also in a state that has EXITED
+ * or FAILED. */
+uint32_t ft_sym_choices(const ft_sym_state *state, uint32_t thread,
+                        uint64_t variants[FT_SYM_THREADS]);
+/* The variant is one of the thread's choices. Afterwards the thread stands before its next
+ * operation. INFEASIBLE: the arm excludes constraints of the state. */
+ft_sym_end ft_sym_step(ft_sym_state *state, uint32_t thread, uint64_t variant,
+                       const ft_sym_clock *clock);
+/* The arm of the thread's branch that the state's inputs at hand take. */
+uint64_t ft_sym_likely_arm(const ft_sym_state *state, uint32_t thread);
+/* May inputs of the state take the arm? True also where it is not known. */
+bool ft_sym_may_take(const ft_sym_state *state, uint32_t thread, uint64_t arm);
+
+bool ft_sym_is_discarded(const ft_sym_state *state); /* a thread stands at a failed assumption */
+
+/* The n-th value (from 0) that the thread reads of the input, in the inputs at hand; false: it
+ * reads no such value. Inputs at hand satisfy all constraints, unless ft_sym_is_unknown. */
+bool ft_sym_input(const ft_sym_state *state, uint32_t thread, const char *name, uint32_t n,
+                  uint64_t *value);
+/* Asks the solver anew for inputs that satisfy all constraints; false: there are none at hand. */
+bool ft_sym_settle(ft_sym_state *state);
+
+/* The operand of the instruction that the thread stands before; false: it is a term. */
+bool ft_sym_operand(const ft_sym_state *state, uint32_t thread, uint32_t i, uint64_t *bits);
+/* n bytes of a live object's memory; false: not all in one, or a term among them. */
+bool ft_sym_read(const ft_sym_state *state, uint64_t address, size_t n, void *bytes);
+/* The exit code, of EXITED, for the inputs at hand. */
+int32_t ft_sym_exit_code(const ft_sym_state *state);
+
+/* A synchronisation object; all 0: there is none at the address. */
+typedef struct ft_sym_object {
+    uint32_t owner; /* thread + 1 */
+    uint64_t count, total, readers, waiters;
+    ft_mutex_kind kind;
+} ft_sym_object;
+ft_sym_object ft_sym_object_at(const ft_sym_state *state, uint64_t address);
+/* The thread that is within an atomic section, + 1; 0: none. */
+uint32_t ft_sym_section(const ft_sym_state *state);
+
+/* For memory accesses at unknown places, which a single execution cannot stand for. */
+typedef struct ft_sym_access {
+    uint32_t thread, object; /* the object's number */
+    ft_term offset;          /* FT_NO_TERM: `at` */
+    uint64_t at, n;
+    bool writes, atomic;
+} ft_sym_access;
+
+#endif
