@@ -88,7 +88,10 @@ def delay(fleet, chance):
 def freeze(_, chance):
     """The database stands still, and goes on as if nothing had been."""
     with open(os.path.join(os.environ["FT_TEST_POSTGRES_FOLDER"], "data", "postmaster.pid"), encoding="ascii") as file:
-        postmaster = int(file.readline())
+        freeze_process(int(file.readline()), chance)
+
+
+def freeze_process(postmaster, chance):
     children = [postmaster]
     with open(f"/proc/{postmaster}/task/{postmaster}/children", encoding="ascii") as file:
         children += [int(pid) for pid in file.read().split()]

@@ -461,6 +461,52 @@ def delivery_of_dead_node(build):
             fleet.close()
 
 
+def killed_at_commit(build):
+    """The database commits and is killed before its answer: what was committed is there, once."""
+    fleet = Fleet(build, "--lease-ms", "5000")
+
+    def die():
+        control("stop", "-m", "immediate")
+        control("start")
+
+    try:
+        node = wired(fleet)
+        trace = node.upload("good")
+        node.wire.on_lie = die
+        for i in range(3):
+            node.wire.lie = 1
+            job = node.create(trace, name="6 tasks of 10 ms")
+            wait("it was killed", lambda: node.wire.lie == 0)
+            expect(fleet.number("SELECT count(*) FROM jobs") == i + 1, "a job was made twice, or not at all")
+            node.wire.lie = 1
+            expect(node.finish(job)["state"] == "done", "not done")
+            fleet.check_history(job, 6)
+        node.wire.end()
+    finally:
+        fleet.close()
+
+
+def lease_of_another_node(build):
+    """A node whose tasks went to another one, with the old token or none that was ever given out."""
+    fleet = Fleet(build, "--lease-ms", "400")
+    try:
+        a, b = fleet.node(), fleet.node()
+        job = a.create(a.upload("good"), name="12 tasks of 100 ms")
+        wait("both work", lambda: fleet.number("SELECT count(DISTINCT token >> 32) FROM leases") >= 2)
+        # What the other node has is given a token that it does not know, as if its lease had gone on.
+        epoch = psql(fleet.address, f"SELECT epoch FROM nodes WHERE pid = {b.process.pid}")
+        psql(fleet.address, f"BEGIN; UPDATE leases SET token = token + 1000000 WHERE token >> 32 = {epoch}; "
+                            f"UPDATE tasks SET token = token + 1000000 WHERE token >> 32 = {epoch}; COMMIT")
+        taken = psql(fleet.address, "SELECT id FROM tasks WHERE token & 4294967295 >= 1000000").splitlines()
+        expect(taken, "it had nothing")
+        expect(a.finish(job)["state"] == "done", "not done")
+        fleet.check_history(job, 12)
+        begun = [line[3] for line in fleet.history() if line[2] == "begin"]
+        expect(any(begun.count(task) > 1 for task in taken), "a result under a token of another lease counted")
+    finally:
+        fleet.close()
+
+
 def roles(build):
     """One node serves, another one works without serving; both are seen."""
     fleet = Fleet(build)
@@ -521,6 +567,7 @@ def refusals(build):
         said = done.stdout + done.stderr
         expect(done.returncode != 0 and "schema version 999" in said, said)
         wait("it waits", lambda: a.call("GET", "/ready")[0] == 503)
+        expect(a.call("GET", "/live")[0] == 200, "it is not alive")
         psql(fleet.address, f"UPDATE schema_version SET version = {version}")
         wait("it is ready again", lambda: a.call("GET", "/ready")[0] == 200)
         trace = a.upload("good")
@@ -530,7 +577,8 @@ def refusals(build):
 
 
 TESTS = [one_foretell, killed_node, stopped_node, restarted_database, cancelled_elsewhere, limited_project,
-         drained_node, lied_commit, delivered_once, delivery_of_dead_node, roles, refusals]
+         drained_node, lied_commit, killed_at_commit, lease_of_another_node,
+         delivered_once, delivery_of_dead_node, roles, refusals]
 
 
 def main():

@@ -9,15 +9,16 @@ import time
 
 
 class Wire:
-    def __init__(self, folder):
-        self.target = os.path.join(folder, ".s.PGSQL.5432")
-        self.listener = socket.create_server(("127.0.0.1", 0))
+    def __init__(self, folder, host="127.0.0.1", target_port=5432):
+        self.target = os.path.join(folder, f".s.PGSQL.{target_port}")
+        self.listener = socket.create_server((host, 0))
         self.port = self.listener.getsockname()[1]
         self.lock = threading.Lock()
         self.pairs = []
         self.delay = 0.0          # of each piece, in seconds
         self.lost = set()         # directions in which nothing comes through: "up", "down"
         self.lie = 0              # so many commits whose answer is lost with the connection
+        self.on_lie = lambda: None
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -48,6 +49,7 @@ class Wire:
                     time.sleep(0.01)
                 if direction == "down" and self.lie > 0 and b"COMMIT\0" in data:
                     self.lie -= 1
+                    self.on_lie()
                     break  # the answer to a commit: it is lost
                 sink.sendall(data)
         except OSError:
