@@ -133,12 +133,31 @@ static const char *plain_name(const ft_show *show, ft_symbol symbol)
     return table->names[FT_SYM_INDEX(symbol)];
 }
 
+/* "(a or b)": the variables of an access by a computed address. */
+static void add_reachable(const ft_trace *trace, uint32_t e, ft_strbuf *out)
+{
+    const ft_action *action = ft_trace_action(trace, e);
+    bool writes = false, first = true;
+    for (uint32_t i = 0; i < action->n_accesses; i++) writes |= action->accesses[i].write;
+    for (uint32_t i = 0; i < action->n_accesses; i++) {
+        if (action->accesses[i].write != writes) continue;
+        ft_strbuf_puts(out, first ? "(" : " or ");
+        ft_strbuf_puts(out, trace->shared.names[action->accesses[i].variable]);
+        first = false;
+    }
+    ft_strbuf_puts(out, ")");
+}
+
 static void add_name(void *context, ft_symbol symbol, ft_rank rank, ft_strbuf *out)
 {
     standing *s = context;
     const definition *d = replacement(s, symbol);
     if (!d) {
         ft_strbuf_puts(out, plain_name(s->show, symbol));
+        return;
+    }
+    if (ft_trace_reaches_one_of(s->show->trace, d->event)) {
+        add_reachable(s->show->trace, d->event, out);
         return;
     }
     standing there = {s->show, d->event, s->steps + 1};
@@ -358,6 +377,19 @@ static void show_assignments(ft_show *show, uint32_t e, const ft_action *action,
     ft_show_term(show, e, action->guard, FT_RANK_CHOICE, out);
 }
 
+/* An access by a computed address. */
+static void show_reaching(ft_show *show, uint32_t e, const ft_action *action, ft_strbuf *out)
+{
+    bool reads = false, writes = false;
+    for (uint32_t i = 0; i < action->n_assignments; i++) {
+        bool local = FT_SYM_IS_LOCAL(action->assignments[i].target);
+        reads |= local;
+        writes |= !local;
+    }
+    ft_strbuf_puts(out, reads && writes ? "update " : reads ? "read " : "write ");
+    add_reachable(show->trace, e, out);
+}
+
 static void show_assertion(ft_show *show, uint32_t e, const ft_action *action, ft_strbuf *out)
 {
     const char *source = show->trace->locations[show->trace->loc[e]].asserted;
@@ -375,6 +407,8 @@ static void show_action(ft_show *show, uint32_t e, ft_strbuf *out)
     const ft_assignment *single = single_access(show, e);
     if (single) {
         show_single(show, e, single, out);
+    } else if (show->recorded && ft_trace_reaches_one_of(show->trace, e)) {
+        show_reaching(show, e, action, out);
     } else if (show->trace->kind[e] == FT_EVENT_ASSIGN) {
         show_assignments(show, e, action, out);
     } else if (show->trace->kind[e] == FT_EVENT_ASSERT) {
@@ -390,7 +424,8 @@ static void show_prefix(const ft_trace *trace, uint32_t e, ft_strbuf *out)
     uint8_t flags = trace->flags[e], kind = trace->kind[e];
     bool aside = (flags & FT_FLAG_SYNTHETIC) && ft_event_kind_may_stand_aside(kind);
     bool atomic = (flags & FT_FLAG_ATOMIC) && kind != FT_EVENT_RMW;
-    if (aside && kind != FT_EVENT_WRITE) ft_strbuf_puts(out, "ignored ");
+    if (aside && kind != FT_EVENT_WRITE && !ft_trace_reaches_one_of(trace, e))
+        ft_strbuf_puts(out, "ignored ");
     if (atomic) ft_strbuf_puts(out, "atomic ");
     if (aside && kind == FT_EVENT_WRITE) ft_strbuf_puts(out, "external ");
 }

@@ -170,6 +170,15 @@ bool ft_trace_failed_swap(const ft_trace *trace, uint32_t e)
     return true;
 }
 
+bool ft_trace_reaches_one_of(const ft_trace *trace, uint32_t e)
+{
+    if (trace->kind[e] != FT_EVENT_ASSIGN || !(trace->flags[e] & FT_FLAG_ATOMIC)) return false;
+    const ft_action *action = ft_trace_action(trace, e);
+    for (uint32_t i = 1; i < action->n_accesses; i++)
+        if (action->accesses[i].variable != action->accesses[0].variable) return true;
+    return false;
+}
+
 const char *ft_trace_thread_name(const ft_trace *trace, uint32_t thread)
 {
     assert(thread < trace->threads.len);

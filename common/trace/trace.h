@@ -233,6 +233,10 @@ bool ft_trace_compares(const ft_trace *trace, uint32_t e);
  * an atomic assignment with a guard that writes nothing shared. Where the guard does not hold, the
  * program's statement writes, and the trace does not say what. */
 bool ft_trace_failed_swap(const ft_trace *trace, uint32_t e);
+/* Is it an atomic assignment that accesses several variables? In a recorded trace the event stands
+ * for an access to one of them, by an address that its thread computes (clients/record, pointer
+ * targets). */
+bool ft_trace_reaches_one_of(const ft_trace *trace, uint32_t e);
 
 /* True for an event that the run did not come past (FT_FLAG_BLOCKED). */
 bool ft_trace_is_blocked(const ft_trace *trace, uint32_t e);

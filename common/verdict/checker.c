@@ -201,6 +201,46 @@ static bool is_described(const run *r, uint32_t e)
     return false;
 }
 
+/* The variable that the term is, where its conditions lead now; FT_NO_ID: it is something else. */
+static uint32_t chosen_variable(const run *r, uint32_t thread, ft_term term)
+{
+    ft_term_node node = ft_term_get(r->trace->terms, term);
+    while (node.op == FT_OP_ITE) {
+        bool first = ft_machine_condition(r->machine, thread, node.children[0]) == FT_OUTCOME_TRUE;
+        node = ft_term_get(r->trace->terms, node.children[first ? 1 : 2]);
+    }
+    bool shared = node.op == FT_OP_SYMBOL && !FT_SYM_IS_LOCAL(node.symbol);
+    return shared ? FT_SYM_INDEX(node.symbol) : FT_NO_ID;
+}
+
+/* Of an event that accesses one of several variables: which one. It is read into a local, or the
+ * others keep their content. */
+static uint32_t reached_variable(const run *r, uint32_t e)
+{
+    const ft_action *action = ft_trace_action(r->trace, e);
+    for (uint32_t i = 0; i < action->n_assignments; i++) {
+        const ft_assignment *one = &action->assignments[i];
+        uint32_t found = chosen_variable(r, r->trace->thread[e], one->term);
+        bool local = FT_SYM_IS_LOCAL(one->target);
+        if (local && found != FT_NO_ID) return found;
+        if (!local && found != FT_SYM_INDEX(one->target)) return FT_SYM_INDEX(one->target);
+    }
+    return FT_NO_ID;
+}
+
+static uint32_t shown_access(const run *r, uint32_t e, const ft_access *accesses, uint32_t count)
+{
+    if (!ft_trace_reaches_one_of(r->trace, e)) return 0;
+    const ft_action *action = ft_trace_action(r->trace, e);
+    uint32_t variable = reached_variable(r, e), found = 0;
+    bool reads = false;
+    for (uint32_t i = 0; i < action->n_assignments; i++)
+        reads |= FT_SYM_IS_LOCAL(action->assignments[i].target);
+    for (uint32_t i = 0; i < count; i++)
+        if (accesses[i].variable == variable && accesses[i].write != reads) found = i;
+    return found;
+}
+
 /* After evaluate(e), before its writes. */
 static void note_row(run *r, uint32_t e)
 {
@@ -210,12 +250,14 @@ static void note_row(run *r, uint32_t e)
     uint32_t count, slot = r->observed->first[e];
     const ft_access *accesses = ft_trace_accesses(r->trace, e, &scratch, &count);
     if (count > 0) {
-        ft_held held = accesses[0].write ? ft_machine_pending(r->machine, e, accesses[0].variable)
-                                         : ft_machine_shared(r->machine, accesses[0].variable);
+        row.access = shown_access(r, e, accesses, count);
+        const ft_access *shown = &accesses[row.access];
+        ft_held held = shown->write ? ft_machine_pending(r->machine, e, shown->variable)
+                                    : ft_machine_shared(r->machine, shown->variable);
         row.value_known = held.known;
         if (held.known) row.value = held.value;
-        if (!accesses[0].write) row.source = held.source;
-        row.observed_known = observed_value(r, slot, &row.observed);
+        if (!shown->write) row.source = held.source;
+        row.observed_known = observed_value(r, slot + row.access, &row.observed);
     }
     for (uint32_t i = 0; i < count; i++)
         if (!accesses[i].write)

@@ -25,14 +25,16 @@
  * (claim.h) and for each final event of the claim, in the order of steps. */
 typedef struct ft_reading_row {
     uint32_t event;
-    uint32_t step; /* 0-based; the number of steps: a final event */
+    uint32_t step;   /* 0-based; the number of steps: a final event */
+    uint32_t access; /* which of the event's accesses the row is about: the first, or the one that
+                        its address leads to (ft_trace_reaches_one_of) */
     bool value_known;
-    ft_value value;  /* of the first access: read or written */
+    ft_value value;  /* read or written */
     uint32_t source; /* reads: the write event read from, FT_NO_EVENT: the initial value */
     bool departs;    /* a read that differs from the observed run: in its value, or in its source
                         where a value is unknown */
     bool observed_known;
-    ft_value observed; /* what the first access read or wrote in the observed run */
+    ft_value observed; /* what that access read or wrote in the observed run */
 } ft_reading_row;
 typedef struct ft_reading {
     ft_reading_row *rows;

@@ -58,20 +58,21 @@ static ft_reading_row plain_row(const ft_trace *trace, uint32_t e)
     return row;
 }
 
-/* What `value`, `observed_value` and `source` are about: the event's first access, if it has one.
+/* What `value`, `observed_value` and `source` are about: one of the event's accesses, if it has
+ * any.
  */
-static void add_access(const ft_trace *trace, uint32_t e, json_t *step)
+static void add_access(const ft_trace *trace, const ft_reading_row *row, json_t *step)
 {
     ft_access scratch;
-    uint32_t count = 0;
+    uint32_t count = 0, e = row->event;
     const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
     const char *object = ft_trace_object_name(trace, e);
-    if (!object && count > 0) object = trace->shared.names[accesses[0].variable];
+    if (!object && count > 0) object = trace->shared.names[accesses[row->access].variable];
     json_object_set_new(step, "object", text_or_null(object));
     json_object_set_new(step, "access",
-                        text_or_null(count == 0          ? NULL
-                                     : accesses[0].write ? "write"
-                                                         : "read"));
+                        text_or_null(count == 0                    ? NULL
+                                     : accesses[row->access].write ? "write"
+                                                                   : "read"));
 }
 
 /* For people, where that is something else than the text for machines. */
@@ -113,10 +114,10 @@ static void add_display(ft_show *show, const ft_trace *trace, const ft_reading_r
     ft_show_step(show, e, &text);
     set_display(step, "display", machines, length_without_value(trace, e, machines), &text);
     if (!count) return;
-    display_value(show, accesses[0].variable, row->value_known, row->value, "display_value",
-                  "value", step);
-    display_value(show, accesses[0].variable, row->observed_known, row->observed,
-                  "display_observed", "observed_value", step);
+    uint32_t variable = accesses[row->access].variable;
+    display_value(show, variable, row->value_known, row->value, "display_value", "value", step);
+    display_value(show, variable, row->observed_known, row->observed, "display_observed",
+                  "observed_value", step);
 }
 
 static json_t *step_json(ft_show *show, const ft_trace *trace, const ft_reading_row *row)
@@ -131,7 +132,7 @@ static json_t *step_json(ft_show *show, const ft_trace *trace, const ft_reading_
     json_object_set_new(step, "thread",
                         text_or_null(ft_trace_thread_name(trace, trace->thread[e])));
     json_object_set_new(step, "kind", json_string(ft_event_kind_name(trace->kind[e])));
-    add_access(trace, e, step);
+    add_access(trace, row, step);
     json_object_set_new(step, "location", text_or_null(location));
     json_object_set_new(step, "function", text_or_null(function));
     json_object_set_new(step, "text", buffer_text(&text));

@@ -24,6 +24,7 @@ static void release_maker(ft_maker *m)
     ft_shared_memory_release(&m->memory);
     ft_running_threads_release(&m->threads);
     ft_ordered_cells_release(&m->ordered);
+    ft_pointer_targets_release(&m->targets);
 }
 
 static void open_maker(ft_maker *m, ft_record_summary *summary)

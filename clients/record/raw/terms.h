@@ -8,10 +8,10 @@
  *   w  one byte: width of the operands, or of the result where there is no other, in bits
  *   r  reference: varint n > 0, the node `made so far + 1 - n`;
  *      or 0 and a zigzag varint, a constant
- *   b  one byte
+ *   b  one byte; the fold of a value is the exclusive or of its bytes
  *   u  varint
  *
- * Marks (READ to CHECK) belong to the thread's next record of their kind. */
+ * Marks (READ to POINTER) belong to the thread's next record of their kind. */
 #ifndef FT_RECORD_TERMS_H
 #define FT_RECORD_TERMS_H
 
@@ -61,6 +61,7 @@
     X(TAKEN, "rr", 0, "a branch depends on it, which was true; site is the second, a constant")    \
     X(PASSED, "rr", 0, "a branch depends on it, which was false")                                  \
     X(CHECK, "r", 0, "the condition of the next ASSERT record")                                    \
+    X(POINTER, "rb", 0, "the next access, an atomic one, is at that address, whose fold is b")     \
     X(PIN, "brb", 0, "reason, value, its bytes' exclusive or: what it went into is not modelled")  \
     X(PIN_MEMORY, "b", 0, "reason: so is what the thread's own memory holds")                      \
     X(PIN_RANGE, "buu", 0, "reason, address, size: so is what that memory holds")                  \

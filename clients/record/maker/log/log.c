@@ -485,8 +485,8 @@ static bool skip_record(ft_raw_log *log, ft_raw_operation operation)
 /* The batch's words, where packing into the store does not overwrite them. */
 static const unsigned char *words_aside(ft_raw_log *log, uint32_t n)
 {
-    if (log->words == log->passing) return log->words;
-    return memcpy(log->passing, log->words, n * FT_RAW_PLAIN);
+    if (log->words != log->passing) memcpy(log->passing, log->words, n * FT_RAW_PLAIN);
+    return log->words = log->passing;
 }
 
 /* The batch FT_RAW_AHEAD batches earlier leads to this one. The file's part of the store is mapped

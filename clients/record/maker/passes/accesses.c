@@ -156,6 +156,21 @@ static bool may_be_unwritten(ft_maker *m, uint32_t c, uint32_t thread, bool writ
     return unwritten;
 }
 
+bool ft_maker_is_target(ft_maker *m, uint32_t thread, uint64_t address, uint64_t size,
+                        uint32_t *variable)
+{
+    uint32_t skip, c = ft_cells_at(m->cells, address, &skip);
+    if (c == FT_NO_CELL) return false;
+    const ft_cell *cell = ft_cells_get(m->cells, c);
+    const ft_shadow *s = &m->memory.shadows[c];
+    if (cell->size != size || cell->ordered || cell->left_over || s->life) return false;
+    if (s->content != FT_CONTENT_KNOWN || ft_lives_of(&m->memory.lives, (int64_t)address))
+        return false;
+    *variable = s->variable;
+    return ft_pointer_targets_are_free(&m->targets, address, cell->allocation) &&
+           ft_maker_is_admitted(m, c, thread) && !may_be_unwritten(m, c, thread, false);
+}
+
 static void cell_events(ft_maker *m, const ft_raw_record *r, uint32_t c)
 {
     const ft_cell *cell = ft_cells_get(m->cells, c);

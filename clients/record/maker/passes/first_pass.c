@@ -133,15 +133,39 @@ static void count_events(ft_maker *m, const ft_raw_record *r)
     ft_cells_end_batch(m->cells, r->thread);
 }
 
+static void collect_record(ft_maker *m, const ft_raw_record *r)
+{
+    uint32_t allocation = (uint32_t)m->inventory.allocations.len;
+    uint64_t start;
+    if (r->operation == FT_RAW_FREE)
+        allocation = ft_cells_block_at(m->cells, r->operands[1], &start);
+    ft_pointer_targets_meet(&m->targets, r, allocation);
+}
+
+/* Before the record is counted: what a FREE ends is still there. */
+static void collect_targets(ft_maker *m, const ft_raw_record *r)
+{
+    const ft_raw_event *events = r->n_events ? ft_raw_log_shown(m->log, r) : NULL;
+    for (uint32_t i = 0; i < r->n_events; i++)
+        if (events[i].code < FT_RAW_ENTER)
+            ft_pointer_targets_event(&m->targets, r->thread, &events[i]);
+    if (r->access)
+        ft_pointer_targets_access(&m->targets, r);
+    else if (!r->n_events)
+        collect_record(m, r);
+}
+
 /* Reads as much of the log as the program has written by now. */
 static void count_log(ft_maker *m, ft_error *damage)
 {
     ft_raw_record r;
+    bool symbolic = ft_raw_log_header(m->log)->symbolic;
     while (ft_raw_log_next(m->log, &r, damage)) {
         if (!ft_inventory_accepts(&m->inventory, &r)) {
             ft_error_set(damage, FT_INPUT, "the recording is damaged");
             return;
         }
+        if (symbolic) collect_targets(m, &r);
         if (r.n_events || r.access) look_into_sections(m, &r);
         if (r.n_events) count_events(m, &r);
         if (r.access)

@@ -8,7 +8,8 @@
  * synchronisation objects, and edges for orders that no event explains. A write by uninstrumented
  * code becomes an event when a read finds it.
  *
- * Imports: cells, inventory, names, order, replay, symbols, terms, common/base. */
+ * Imports: cells, inventory, log, names, order, replay, symbols, terms, common/base, common/trace.
+ */
 #ifndef FT_RECORD_MAKER_PASSES_H
 #define FT_RECORD_MAKER_PASSES_H
 
@@ -18,6 +19,7 @@
 #include "maker/passes/memory.h"
 #include "maker/passes/objects.h"
 #include "maker/passes/ordered_cells.h"
+#include "maker/passes/pointer_targets.h"
 #include "maker/passes/summary.h"
 #include "maker/passes/threads.h"
 #include "maker/terms/terms.h"
@@ -60,6 +62,7 @@ typedef struct ft_maker {
     ft_raw_taker taker;
     ft_cells_frames frames;
     ft_object_lives objects;
+    ft_pointer_targets targets; /* of recordings with terms */
     /* second pass */
     ft_builder *builder;
     ft_terms *terms; /* NULL: recorded without */
@@ -132,6 +135,10 @@ void ft_maker_event(ft_maker *m, ft_event_kind kind, const ft_raw_record *r, uin
 ft_value ft_maker_value(const ft_maker *m, uint32_t cell, int64_t value, uint16_t life);
 ft_terms_place ft_maker_place(ft_maker *m, const ft_raw_record *r, uint64_t site);
 void ft_maker_access(ft_maker *m, const ft_raw_record *r);
+/* Is there a free cell (pointer_targets.h) of that size at the address, which the thread may access
+ * in any schedule? Then *variable is its number in the trace. */
+bool ft_maker_is_target(ft_maker *m, uint32_t thread, uint64_t address, uint64_t size,
+                        uint32_t *variable);
 /* The cell's content that the record has; false: none. */
 bool ft_maker_content_of(const ft_raw_record *r, const ft_cell *cell, bool written, int64_t *value);
 /* The thread read that value in the cell. */

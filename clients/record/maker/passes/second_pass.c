@@ -392,10 +392,27 @@ static uint32_t location_at(void *maker, uint64_t pc)
     return ft_names_location_at(&m->names, pc);
 }
 
+static bool is_target(void *maker, uint32_t thread, uint64_t address, uint64_t size,
+                      uint32_t *variable)
+{
+    return ft_maker_is_target(maker, thread, address, size, variable);
+}
+
+_Static_assert((int)FT_TARGETS_MOST == (int)FT_TERMS_VALUES,
+               "a set fits into what the terms ask for");
+static uint32_t values_in(void *maker, uint64_t address, uint64_t *values)
+{
+    const ft_maker *m = maker;
+    const ft_target_set *set = ft_pointer_targets_values(&m->targets, address);
+    if (set) memcpy(values, set->items, set->n * sizeof *values);
+    return set ? set->n : 0;
+}
+
 /* Everything that events refer to is declared in the builder before the first of them. */
 static void declare(ft_maker *m)
 {
-    const ft_terms_surroundings around = {m, location_at, ft_maker_is_ordered};
+    const ft_terms_surroundings around = {m, location_at, ft_maker_is_ordered, is_target,
+                                          values_in};
     ft_names_start(&m->names, m->builder);
     ft_running_threads_init(&m->threads, m->inventory.parents.len);
     m->memory.addresses_read = ft_addresses_read_new();

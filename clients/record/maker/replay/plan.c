@@ -72,12 +72,14 @@ static void add_places(const ft_trace *trace, ft_plan *plan)
 
 /* ---- entries */
 
-/* An assignment stands for the access that it was recorded from. */
+/* An assignment stands for the access that it was recorded from. One that reaches one of several
+ * cells (terms/targets.c) reads all that it may write. */
 static uint32_t kind_of_step(const ft_trace *trace, uint32_t e)
 {
     const ft_action *action = ft_trace_action(trace, e);
     bool read = false, write = false;
     if (trace->kind[e] != FT_EVENT_ASSIGN) return trace->kind[e];
+    if (ft_trace_reaches_one_of(trace, e)) return FT_SCHEDULE_NONE;
     for (uint32_t i = 0; i < action->n_accesses; i++) {
         read |= !action->accesses[i].write;
         write |= action->accesses[i].write;

@@ -91,6 +91,7 @@ void ft_terms_begin(ft_terms *t, ft_terms_place place, const ft_raw_record *r)
     const ft_marks *m = &t->actor->marks;
     bool read = is_read(r), update = ft_raw_updates(r->form);
     a->record = r;
+    ft_terms_find_targets(t);
     a->lanes.len = a->shared.len = 0;
     a->written = false;
     a->symbolic = update ? m->update || m->compare
@@ -123,15 +124,26 @@ static ft_node read_cell(ft_terms *t, const ft_cell *cell, uint32_t variable, ui
                          ft_assignment *assignment)
 {
     ft_node node = ft_node_local(t, 8 * cell->size, value, &assignment->target);
-    assignment->term = symbol_of(t, variable, cell->size);
+    ft_terms_keep_sources(t, assignment->target, cell->address);
+    assignment->term =
+        t->access.n_targets ? ft_terms_read_targets(t) : symbol_of(t, variable, cell->size);
     return set_lanes(t, cell->address - t->access.record->address, cell->size, node);
+}
+
+/* The event of the access at hand. */
+static void assign(ft_terms *t, ft_term guard, const ft_assignment *assignments, uint32_t n)
+{
+    if (t->access.n_targets)
+        ft_terms_assign_targets(t, guard, assignments, n);
+    else
+        ft_terms_assign(t, guard, assignments, n, t->place.hook, flags_of(t->access.record));
 }
 
 static bool assign_read(ft_terms *t, const ft_cell *cell, uint32_t variable, uint64_t value)
 {
     ft_assignment assignment;
     read_cell(t, cell, variable, value, &assignment);
-    ft_terms_assign(t, FT_NO_TERM, &assignment, 1, t->place.hook, flags_of(t->access.record));
+    assign(t, FT_NO_TERM, &assignment, 1);
     return true;
 }
 
@@ -192,23 +204,43 @@ static uint64_t written_by(const ft_raw_record *r)
     return ft_terms_value((uint32_t)r->size, r->written).bits;
 }
 
+static ft_term updated_content(ft_terms *t, ft_term content)
+{
+    ft_node old = {content, t->actor->marks.operand.width, 0};
+    return ft_node_term(t, updated(t, old));
+}
+
+/* The cell's new content, or that of each target. Returns how many assignments that is. */
+static uint32_t change(ft_terms *t, const ft_cell *cell, uint32_t variable, ft_terms_change *made,
+                       ft_assignment *to)
+{
+    if (t->access.n_targets) return ft_terms_change_targets(t, made, to);
+    to[0] = (ft_assignment){FT_SYM_SHARED(variable), made(t, symbol_of(t, variable, cell->size))};
+    return 1;
+}
+
 /* x := x + a and r := x at once: in the first term the cell stands for the old value. */
 static bool assign_update(ft_terms *t, const ft_cell *cell, uint32_t variable, uint64_t value)
 {
     const ft_marks *m = &t->actor->marks;
-    ft_assignment both[2] = {{.target = FT_SYM_SHARED(variable)}};
-    ft_node old = {symbol_of(t, variable, cell->size), (uint8_t)(8 * cell->size), value};
-    if (!m->operation || m->operand.width != old.width) return false;
+    ft_assignment all[FT_TERMS_TARGETS + 1];
+    unsigned width = 8 * cell->size;
+    uint64_t written = written_by(t->access.record);
+    if (!m->operation || m->operand.width != width) return false;
+    ft_node seen = ft_node_constant(width, value);
+    bool plausible = updated(t, seen).value == written &&
+                     ft_terms_agrees(t, ft_node_term(t, m->operand), m->operand.value);
+    if (t->access.n_targets && !plausible) ft_terms_drop_targets(t);
     t->actor->marks.operand = ft_node_small(t, m->operand);
-    both[0].term = ft_node_term(t, updated(t, old));
-    ft_node local = read_cell(t, cell, variable, value, &both[1]);
+    uint32_t n = change(t, cell, variable, updated_content, all);
+    ft_node local = read_cell(t, cell, variable, value, &all[n]);
     ft_node made = updated(t, local);
     assert(m->update < t->actor->nodes.len && local.width == made.width);
     t->actor->nodes.data[m->update] = local;
-    uint64_t written = written_by(t->access.record);
     bool right = made.value == written && ft_terms_agrees(t, ft_node_term(t, made), written);
-    if (!right) both[0].term = ft_node_term(t, ft_node_constant(old.width, written));
-    ft_terms_assign(t, FT_NO_TERM, both, 2, t->place.hook, FT_FLAG_ATOMIC);
+    assert(right || n == 1);
+    if (!right) all[0].term = ft_node_term(t, ft_node_constant(width, written));
+    assign(t, FT_NO_TERM, all, n + 1);
     if (!right) ft_terms_disagrees(t, made.term ? made.term : local.term);
     return true;
 }
@@ -221,25 +253,31 @@ static ft_term compared(ft_terms *t, ft_op op, ft_term a, ft_term b)
     return status ? FT_NO_TERM : made;
 }
 
+static ft_term desired_content(ft_terms *t, ft_term content)
+{
+    (void)content;
+    return ft_node_term(t, t->actor->marks.desired);
+}
+
 /* The outcome is the guard: with another one the program takes another path. */
 static bool assign_compare(ft_terms *t, const ft_cell *cell, uint32_t variable, uint64_t value)
 {
     const ft_marks *m = &t->actor->marks;
     const ft_raw_record *r = t->access.record;
     bool done = ft_raw_updates(r->form);
-    ft_assignment both[2];
+    ft_assignment all[FT_TERMS_TARGETS + 1];
     if (m->expected.width != 8 * cell->size) return false;
     bool right = done == (value == m->expected.value) &&
                  (!done || written_by(r) == m->desired.value) &&
                  ft_terms_agrees(t, ft_node_term(t, m->expected), m->expected.value) &&
                  ft_terms_agrees(t, ft_node_term(t, m->desired), m->desired.value);
     if (!right) return false;
-    ft_term guard = compared(t, done ? FT_OP_EQ : FT_OP_DISTINCT,
-                             symbol_of(t, variable, cell->size), ft_node_term(t, m->expected));
+    ft_term expected = ft_node_term(t, m->expected);
     assert(m->compare < t->actor->nodes.len && m->desired.width == m->expected.width);
-    t->actor->nodes.data[m->compare] = read_cell(t, cell, variable, value, &both[0]);
-    both[1] = (ft_assignment){FT_SYM_SHARED(variable), ft_node_term(t, m->desired)};
-    ft_terms_assign(t, guard, both, done ? 2 : 1, t->place.hook, FT_FLAG_ATOMIC);
+    t->actor->nodes.data[m->compare] = read_cell(t, cell, variable, value, &all[0]);
+    ft_term guard = compared(t, done ? FT_OP_EQ : FT_OP_DISTINCT, all[0].term, expected);
+    uint32_t n = done ? change(t, cell, variable, desired_content, &all[1]) : 0;
+    assign(t, guard, all, n + 1);
     return true;
 }
 
@@ -257,6 +295,24 @@ static bool assign_cell(ft_terms *t, const ft_cell *cell, uint32_t variable, uin
     return is_read(a->record) && assign_read(t, cell, variable, bits);
 }
 
+static ft_term stored_content(ft_terms *t, ft_term content)
+{
+    (void)content;
+    return ft_node_term(t, t->actor->marks.stored);
+}
+
+/* An atomic store by a computed address. */
+static bool assign_store(ft_terms *t, uint64_t bits)
+{
+    ft_assignment all[FT_TERMS_TARGETS];
+    ft_marks *m = &t->actor->marks;
+    unsigned width = 8 * (unsigned)t->access.record->size;
+    if (!m->store) m->stored = ft_node_constant(width, bits);
+    if (m->stored.width != width || m->stored.value != bits) return false;
+    ft_terms_assign_targets(t, FT_NO_TERM, all, ft_terms_change_targets(t, stored_content, all));
+    return true;
+}
+
 bool ft_terms_cell(ft_terms *t, const ft_cell *cell, uint32_t variable, ft_terms_content content)
 {
     ft_terms_access *a = &t->access;
@@ -268,9 +324,14 @@ bool ft_terms_cell(ft_terms *t, const ft_cell *cell, uint32_t variable, ft_terms
     for (uint32_t i = 0; i < cell->size; i++) a->shared.data[offset + i] = true;
     bool able = a->symbolic && content.known;
     if (!store && able && content.unwritten) t->summary->held[FT_SYM_UNWRITTEN_REASON]++;
-    bool done = store ? able && assign_write(t, cell, variable, content.again)
-                      : able && !content.unwritten && !content.again &&
-                            assign_cell(t, cell, variable, bits);
+    bool done = false, targets = a->n_targets && content.known && !content.again;
+    if (store && targets)
+        done = assign_store(t, bits);
+    else if (store)
+        done = able && assign_write(t, cell, variable, content.again);
+    else
+        done = able && !content.unwritten && !content.again && assign_cell(t, cell, variable, bits);
+    if (!done && a->n_targets) ft_terms_drop_targets(t);
     a->written |= done;
     if (!done && !store) set_lanes(t, offset, cell->size, ft_node_constant(8 * cell->size, bits));
     return done;

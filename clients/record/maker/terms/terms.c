@@ -24,6 +24,8 @@ void ft_terms_free(ft_terms *t)
     for (size_t i = 0; i < t->actors.len; i++) {
         ft_vec_release(&t->actors.data[i].nodes);
         ft_vec_release(&t->actors.data[i].values);
+        ft_vec_release(&t->actors.data[i].read_from);
+        ft_vec_release(&t->actors.data[i].sources);
         ft_vec_release(&t->actors.data[i].copied);
     }
     for (int w = 0; w < FT_WIDTHS; w++) ft_vec_release(&t->ids[w]);
@@ -407,6 +409,19 @@ static void follow_pin(ft_terms *t, cursor *c, ft_sym_reason reason)
         ft_terms_hold(t, node, reason);
 }
 
+/* The address of the next access. */
+static void follow_pointer(ft_terms *t, cursor *c, ft_sym_operation operation)
+{
+    (void)operation;
+    ft_node node = get_reference(t, c, 64);
+    uint8_t seen = get_byte(c);
+    if (c->bad) return;
+    if (node.term && fold(node.value) != seen)
+        ft_terms_disagrees(t, node.term);
+    else
+        t->actor->marks.pointer = node;
+}
+
 static void hold_range(ft_terms *t, uint64_t address, uint64_t size)
 {
     for (uint64_t i = 0; i < size; i++) {
@@ -448,6 +463,7 @@ void ft_terms_follow(ft_terms *t, ft_terms_place place, const ft_raw_record *rec
         [FT_SYM_PASSED] = follow_branch,    [FT_SYM_CHECK] = follow_mark,
         [FT_SYM_PIN] = follow_memory,       [FT_SYM_PIN_MEMORY] = follow_memory,
         [FT_SYM_PIN_RANGE] = follow_memory, [FT_SYM_FORGET] = follow_memory,
+        [FT_SYM_POINTER] = follow_pointer,
     };
     FT_REQUIRE(record->operation == FT_RAW_TERMS && !record->access);
     cursor c = {record->text, record->text + record->length, false};

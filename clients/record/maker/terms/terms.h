@@ -27,11 +27,22 @@ typedef struct ft_terms_place {
     uint32_t number, thread, loc, hook;
 } ft_terms_place;
 
+enum {
+    FT_TERMS_TARGETS = 8, /* cells that one event may reach by a computed address */
+    FT_TERMS_VALUES = 32  /* that it considers for the address */
+};
+
 /* Questions that the passes answer. */
 typedef struct ft_terms_surroundings {
     void *of;
     uint32_t (*locate)(void *of, uint64_t pc);     /* the location of a return address */
     bool (*is_handed)(void *of, uint64_t address); /* does it lie in an ordered cell? */
+    /* may the thread's event access that cell in any schedule? (passes/pointer_targets.h) */
+    bool (*is_target)(void *of, uint32_t thread, uint64_t address, uint64_t size,
+                      uint32_t *variable);
+    /* up to FT_TERMS_VALUES values that were written to the cell atomically; 0: none, or too many
+     */
+    uint32_t (*values_in)(void *of, uint64_t address, uint64_t *values);
 } ft_terms_surroundings;
 
 ft_terms *ft_terms_new(ft_builder *builder, ft_record_terms *summary,

@@ -21,6 +21,7 @@ typedef struct ft_marks {
     bool copy, store, fill, check;
     ft_sym_operation operation; /* of the update */
     ft_node stored, operand, expected, desired, condition;
+    ft_node pointer; /* the address of the next access; no width: no mark */
 } ft_marks;
 
 typedef struct ft_actor {
@@ -28,9 +29,20 @@ typedef struct ft_actor {
     FT_VEC(uint64_t) values;    /* by local: the value that the thread assigned */
     uint32_t locals[FT_WIDTHS]; /* so many of each width are in use */
     ft_marks marks;
+    FT_VEC(uint32_t)
+    read_from;                /* by local: where in `sources` the cells are that it is read from, 0:
+                                 it was not read */
+    FT_VEC(uint64_t) sources; /* addresses, each list behind its length */
     ft_lane_list copied;
     uint64_t pc;
 } ft_actor;
+
+/* A cell that the access at hand may reach (passes/pointer_targets.h). */
+typedef struct ft_terms_target {
+    uint64_t address;
+    uint32_t variable;
+    ft_term is; /* the address is this one */
+} ft_terms_target;
 
 /* The access at hand. */
 typedef struct ft_terms_access {
@@ -39,6 +51,11 @@ typedef struct ft_terms_access {
     FT_VEC(bool) shared; /* by byte: it lies in a shared cell */
     bool symbolic;       /* has a mark */
     bool written;        /* an update whose event is appended already */
+    /* those that it may reach, first the one of the run; 0: its address is held to that of the run
+     */
+    uint32_t n_targets;
+    ft_node pointer;
+    ft_terms_target targets[FT_TERMS_TARGETS];
 } ft_terms_access;
 
 struct ft_terms {
@@ -53,6 +70,7 @@ struct ft_terms {
     FT_VEC(uint32_t) sizes;          /* by term, as a tree; saturates */
     ft_map held;                     /* thread << 32 | term: an assume holds it to its value */
     ft_map assumed;                  /* the same: it is assumed */
+    uint32_t spread;                 /* targets of events so far, beside those of the run */
     ft_terms_place place;            /* of the event at hand */
     ft_actor *actor;                 /* whose it is */
     ft_terms_access access;
@@ -74,6 +92,24 @@ ft_lane ft_node_lane(const ft_terms *t, ft_node node, uint32_t byte);
 /* The same value by a term with room for an operator more before it gets a name. */
 ft_node ft_node_small(ft_terms *t, ft_node node);
 ft_node ft_node_local(ft_terms *t, unsigned width, uint64_t value, ft_symbol *symbol); /* new */
+
+/* ---- targets.c: accesses by computed addresses */
+/* At the beginning of an access: finds its targets, or holds its address to that of the run. */
+void ft_terms_find_targets(ft_terms *t);
+/* It has none after all: holds the address. Before the access's event. */
+void ft_terms_drop_targets(ft_terms *t);
+/* The local is read from the targets, or from the one cell. */
+void ft_terms_keep_sources(ft_terms *t, ft_symbol local, uint64_t cell);
+/* The content of the target that the address is. */
+ft_term ft_terms_read_targets(ft_terms *t);
+/* What an access makes of the content `old`. */
+typedef ft_term ft_terms_change(ft_terms *t, ft_term old);
+/* Fills one assignment for each target: the changed content where the address is that one, else the
+ * old one. Returns how many. */
+uint32_t ft_terms_change_targets(ft_terms *t, ft_terms_change *change, ft_assignment *to);
+/* Appends the access's event. */
+void ft_terms_assign_targets(ft_terms *t, ft_term guard, const ft_assignment *assignments,
+                             uint32_t n);
 
 /* ---- terms.c: events */
 void ft_terms_assign(ft_terms *t, ft_term guard, const ft_assignment *assignments, uint32_t n,

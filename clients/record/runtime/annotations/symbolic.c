@@ -371,9 +371,19 @@ uint32_t ft_sym_atomic_update(const void *address, uint64_t size, uint32_t id, u
 uint32_t ft_sym_atomic_compare(const void *address, uint64_t size, uint32_t id, uint32_t expected,
                                uint64_t x, uint32_t desired, uint64_t y);
 
+static void note_pointer(uint32_t id, uint64_t address)
+{
+    unsigned char *at = id ? begin() : NULL;
+    if (!at) return;
+    *at++ = FT_SYM_POINTER;
+    at = put_reference(at, id, 0);
+    *at++ = fold(address);
+    end(at);
+}
+
 uint32_t ft_sym_atomic_load(const void *address, uint64_t size, uint32_t id)
 {
-    pin(FT_SYM_ADDRESS_REASON, id, (uintptr_t)address);
+    note_pointer(id, (uintptr_t)address);
     unsigned char *at = begin();
     if (!at) return 0;
     *at++ = FT_SYM_READ;
@@ -383,14 +393,14 @@ uint32_t ft_sym_atomic_load(const void *address, uint64_t size, uint32_t id)
 
 void ft_sym_atomic_store(const void *address, uint64_t size, uint32_t id, uint32_t value)
 {
-    pin(FT_SYM_ADDRESS_REASON, id, (uintptr_t)address);
+    note_pointer(id, (uintptr_t)address);
     note_store(size, value);
 }
 
 uint32_t ft_sym_atomic_update(const void *address, uint64_t size, uint32_t id, uint32_t operation,
                               uint32_t value, uint64_t x)
 {
-    pin(FT_SYM_ADDRESS_REASON, id, (uintptr_t)address);
+    note_pointer(id, (uintptr_t)address);
     unsigned char *at = begin();
     if (!at) return 0;
     *at++ = FT_SYM_UPDATE;
@@ -402,7 +412,7 @@ uint32_t ft_sym_atomic_update(const void *address, uint64_t size, uint32_t id, u
 uint32_t ft_sym_atomic_compare(const void *address, uint64_t size, uint32_t id, uint32_t expected,
                                uint64_t x, uint32_t desired, uint64_t y)
 {
-    pin(FT_SYM_ADDRESS_REASON, id, (uintptr_t)address);
+    note_pointer(id, (uintptr_t)address);
     unsigned char *at = begin();
     if (!at) return 0;
     *at++ = FT_SYM_COMPARE;
