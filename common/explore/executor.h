@@ -58,6 +58,9 @@ typedef struct ft_x_executor {
      * are divided evenly among so many threads. `start`, `collect` and the search's callbacks never
      * overlap; `await` may overlap with anything, but with itself only for other slots. */
     uint32_t threads;
+    /* How many subtrees are searched side by side (forest.h); 0: 32, which is the most. Fewer keep
+     * runs alike that follow each other. */
+    uint32_t lanes;
     /* Waits until a run of the n slots from the first on has ended: its slot. At least one of them
      * is not free. */
     ft_status (*await)(void *context, uint32_t first, uint32_t n, uint32_t *slot, ft_error *err);

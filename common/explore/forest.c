@@ -43,7 +43,8 @@ struct ft_x_forest {
     const ft_x_executor *executor;
     const ft_x_options *options;
     ft_x_counts *counts;
-    lane lanes[LANES];
+    lane lanes[LANES]; /* the first n_lanes are used */
+    uint32_t n_lanes;
     FT_VEC(open) waiting;
     ft_x_subtrees apart; /* proposals outside of a part */
     ft_x_names keys;     /* of what was proposed */
@@ -188,7 +189,7 @@ static void *work(void *context)
     ft_x_forest *f = w->forest;
     for (;;) {
         pthread_mutex_lock(&f->mutex);
-        uint32_t at = f->at < LANES && !f->stopped ? f->at++ : LANES;
+        uint32_t at = f->at < f->n_lanes && !f->stopped ? f->at++ : LANES;
         pthread_mutex_unlock(&f->mutex);
         if (at == LANES) return NULL;
         run_lane(f, &f->lanes[at], w->thread);
@@ -269,7 +270,7 @@ static void add_counts(ft_x_counts *to, ft_x_counts *from)
 static ft_status settle_round(ft_x_forest *f, ft_error *err)
 {
     ft_status status = FT_OK;
-    for (uint32_t i = 0; i < LANES; i++) {
+    for (uint32_t i = 0; i < f->n_lanes; i++) {
         lane *l = &f->lanes[i];
         add_counts(f->counts, &l->counts);
         sort_proposals(f, l);
@@ -289,7 +290,7 @@ static void measure(ft_x_forest *f)
     z->bytes = ft_x_names_bytes(&f->keys) + f->waiting.cap * sizeof(open);
     for (size_t i = 0; i < f->waiting.len; i++)
         z->bytes += f->waiting.data[i].name.cap * sizeof(ft_x_mark);
-    for (uint32_t i = 0; i < LANES; i++) {
+    for (uint32_t i = 0; i < f->n_lanes; i++) {
         const lane *l = &f->lanes[i];
         z->all_events += l->met;
         z->subtrees += l->begun;
@@ -311,7 +312,7 @@ static bool is_idle(const lane *l)
 static void deal(ft_x_forest *f)
 {
     for (uint32_t round = 0; round < DEALT; round++)
-        for (uint32_t i = 0; i < LANES && f->waiting.len; i++) {
+        for (uint32_t i = 0; i < f->n_lanes && f->waiting.len; i++) {
             lane *l = &f->lanes[i];
             if (l->tree || l->next.len > round) continue;
             ft_vec_push(&l->next, f->waiting.data[--f->waiting.len]);
@@ -322,8 +323,8 @@ static void deal(ft_x_forest *f)
 static void divide(ft_x_forest *f)
 {
     uint32_t idle = 0;
-    for (uint32_t i = 0; i < LANES; i++) idle += is_idle(&f->lanes[i]);
-    for (uint32_t i = 0; i < LANES && f->waiting.len < idle; i++) {
+    for (uint32_t i = 0; i < f->n_lanes; i++) idle += is_idle(&f->lanes[i]);
+    for (uint32_t i = 0; i < f->n_lanes && f->waiting.len < idle; i++) {
         lane *l = &f->lanes[i];
         if (l->tree && ft_x_tree_open(l->tree) > 1) hand_back(f, l, 1);
     }
@@ -336,10 +337,10 @@ static void allot(ft_x_forest *f)
     uint64_t left = UINT64_MAX, busy = 0;
     const ft_x_options *o = f->options;
     if (o->max_runs) left = o->max_runs > f->counts->runs ? o->max_runs - f->counts->runs : 0;
-    for (uint32_t i = 0; i < LANES; i++) busy += !is_idle(&f->lanes[i]);
+    for (uint32_t i = 0; i < f->n_lanes; i++) busy += !is_idle(&f->lanes[i]);
     uint64_t each = busy ? left / busy : 0;
     if (each > f->quota) each = f->quota;
-    for (uint32_t i = 0; i < LANES; i++) {
+    for (uint32_t i = 0; i < f->n_lanes; i++) {
         lane *l = &f->lanes[i];
         l->quota = is_idle(l) ? 0 : each;
         if (each || !left || is_idle(l)) continue;
@@ -392,9 +393,10 @@ ft_x_forest *ft_x_forest_new(const ft_x_executor *executor, const ft_x_options *
     f->options = options;
     f->counts = counts;
     ft_x_forest_grain(f, FIRST_QUOTA, QUOTA, MOST_EVENTS);
+    f->n_lanes = executor->lanes && executor->lanes < LANES ? executor->lanes : LANES;
     FT_REQUIRE(executor->width >= n_threads(f));
     pthread_mutex_init(&f->mutex, NULL);
-    for (uint32_t i = 0; i < LANES; i++) prepare_lane(f, &f->lanes[i]);
+    for (uint32_t i = 0; i < f->n_lanes; i++) prepare_lane(f, &f->lanes[i]);
     return f;
 }
 
@@ -406,7 +408,7 @@ static void release_open(open *all, size_t n)
 void ft_x_forest_free(ft_x_forest *f)
 {
     if (!f) return;
-    for (uint32_t i = 0; i < LANES; i++) {
+    for (uint32_t i = 0; i < f->n_lanes; i++) {
         lane *l = &f->lanes[i];
         ft_x_tree_free(l->tree);
         release_open(l->next.data, l->next.len);
@@ -447,7 +449,7 @@ static void mark_known(ft_x_forest *f, ft_x_subtree *s)
 
 void ft_x_forest_take(ft_x_forest *f, ft_x_subtrees *to)
 {
-    for (uint32_t i = 0; i < LANES; i++) {
+    for (uint32_t i = 0; i < f->n_lanes; i++) {
         lane *l = &f->lanes[i];
         if (l->tree) hand_back(f, l, SIZE_MAX);
         while (l->next.len) ft_vec_push(&f->waiting, l->next.data[--l->next.len]);
@@ -489,7 +491,7 @@ ft_status ft_x_forest_run(ft_x_forest *f, bool *finished, ft_error *err)
 bool ft_x_forest_ended(const ft_x_forest *f)
 {
     bool ended = f->has_begun && !f->waiting.len;
-    for (uint32_t i = 0; i < LANES && ended; i++) ended = is_idle(&f->lanes[i]);
+    for (uint32_t i = 0; i < f->n_lanes && ended; i++) ended = is_idle(&f->lanes[i]);
     return ended;
 }
 

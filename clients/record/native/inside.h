@@ -26,7 +26,8 @@ struct ft_native {
     char path[64];
     ft_exploring_header *shared;
     size_t bytes;
-    pid_t child; /* the program that was started; 0: none */
+    pid_t child;   /* the program that was started; 0: none */
+    bool has_died; /* it was reaped */
     ft_native_slot *slots;
     /* names: the explorer's numbers */
     FT_VEC(ft_exploring_thread) threads;

@@ -56,7 +56,7 @@ ft_status ft_native_open(const ft_native_options *options, ft_native **native, f
 void ft_native_close(ft_native *n)
 {
     if (!n) return;
-    ft_native_end(n->child);
+    if (!n->has_died) ft_native_end(n->child);
     for (uint32_t i = 0; i < n->options.workers; i++) ft_native_end(n->slots[i].child);
     if (n->shared) munmap(n->shared, n->bytes);
     if (n->fd >= 0) close(n->fd);
@@ -137,10 +137,14 @@ static bool is_over(ft_native *n, uint32_t slot)
     return n->slots[slot].busy && __atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == FT_EXPLORING_OVER;
 }
 
+/* Threads that wait for runs may ask at once. */
 static bool has_died(ft_native *n)
 {
     int status;
-    return n->child && waitpid(n->child, &status, WNOHANG) == n->child && !(n->child = 0);
+    if (!n->child || __atomic_load_n(&n->has_died, __ATOMIC_ACQUIRE)) return n->has_died;
+    if (waitpid(n->child, &status, WNOHANG) == n->child)
+        __atomic_store_n(&n->has_died, true, __ATOMIC_RELEASE);
+    return __atomic_load_n(&n->has_died, __ATOMIC_ACQUIRE);
 }
 
 /* Until a run has ended since `overs` was read; false: none has for a while. */
@@ -161,14 +165,19 @@ static bool await_over(ft_native *n, uint32_t overs)
     return !slept;
 }
 
-/* Nothing has ended for a while. */
-static ft_status look_after_all(ft_native *n, ft_error *err)
+/* Nothing has ended there for a while. */
+static ft_status look_after_some(ft_native *n, uint32_t first, uint32_t many, ft_error *err)
 {
     if (has_died(n))
         return ft_error_set(err, FT_INTERNAL, "the process that starts the runs has ended");
-    for (uint32_t i = 0; i < n->options.workers; i++)
+    for (uint32_t i = first; i < first + many; i++)
         if (n->slots[i].busy) look_after(n, i);
     return FT_OK;
+}
+
+static ft_status look_after_all(ft_native *n, ft_error *err)
+{
+    return look_after_some(n, 0, n->options.workers, err);
 }
 
 ft_status ft_native_await(ft_native *n, uint32_t slot, ft_error *err)
@@ -209,11 +218,58 @@ static ft_status finish(void *context, uint32_t *slot, ft_x_run *run, ft_error *
     }
 }
 
+/* ---- by several threads, each with one slot */
+
+/* Until the slot's run is over; false: it is not for a while. */
+static bool await_slot(ft_native *n, uint32_t slot)
+{
+    const struct timespec look = {.tv_nsec = 200000000};
+    ft_exploring_slot *s = ft_exploring_slot_at(n->shared, slot);
+    for (uint32_t i = n->shared->options.spins; i && !is_over(n, slot); i--) ft_exploring_pause();
+    if (is_over(n, slot)) return true;
+    __atomic_store_n(&s->awaited, 1, __ATOMIC_SEQ_CST);
+    uint32_t state = __atomic_load_n(&s->state, __ATOMIC_SEQ_CST);
+    if (state != FT_EXPLORING_OVER)
+        syscall(SYS_futex, &s->state, FUTEX_WAIT, state, &look, NULL, 0);
+    __atomic_store_n(&s->awaited, 0, __ATOMIC_RELAXED);
+    return is_over(n, slot);
+}
+
+static ft_status await(void *context, uint32_t first, uint32_t many, uint32_t *slot, ft_error *err)
+{
+    ft_native *n = context;
+    FT_REQUIRE(many == 1);
+    for (struct timespec since, now = {0}; !await_slot(n, first);) {
+        clock_gettime(CLOCK_MONOTONIC, &since);
+        if (since.tv_sec == now.tv_sec) continue;
+        now = since;
+        ft_status status = look_after_some(n, first, many, err);
+        if (status != FT_OK) return status;
+    }
+    *slot = first;
+    return FT_OK;
+}
+
+static ft_status collect(void *context, uint32_t slot, ft_x_run *run, ft_error *err)
+{
+    (void)err;
+    ft_native *n = context;
+    assert(is_over(n, slot));
+    ft_native_run(n, slot, run);
+    n->slots[slot].busy = false;
+    ft_native_sample_run(n, run);
+    return FT_OK;
+}
+
 ft_x_executor ft_native_executor(ft_native *n)
 {
+    bool alone = n->shared->grade == FT_EXPLORING_ANEW; /* its processes are reaped by one thread */
     return (ft_x_executor){.context = n,
                            .world = {.n_threads = 1, .first = &n->first, .watches = n->watches},
                            .width = n->options.workers,
                            .start = start,
-                           .finish = finish};
+                           .finish = finish,
+                           .threads = alone ? 1 : n->options.workers,
+                           .await = await,
+                           .collect = collect};
 }

@@ -146,8 +146,9 @@ typedef enum ft_exploring_state {
 } ft_exploring_state;
 
 typedef struct ft_exploring_slot {
-    uint32_t state;  /* futex, ft_exploring_state */
-    uint32_t sleeps; /* 1: the program's process may sleep until it is WANTED */
+    uint32_t state;   /* futex, ft_exploring_state */
+    uint32_t sleeps;  /* 1: the program's process may sleep until it is WANTED */
+    uint32_t awaited; /* 1: a thread of the explorer may sleep until it is OVER */
     /* the task, by the explorer */
     uint32_t n_prefix;
     uint32_t avoid[FT_X_THREADS];

@@ -68,7 +68,9 @@ bool ft_rt_x_await_task(ft_exploring_slot *s)
 void ft_rt_x_report(ft_exploring_slot *s, int status)
 {
     s->status = status;
-    __atomic_store_n(&s->state, FT_EXPLORING_OVER, __ATOMIC_RELEASE);
+    __atomic_store_n(&s->state, FT_EXPLORING_OVER, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&s->awaited, __ATOMIC_SEQ_CST))
+        syscall(SYS_futex, &s->state, FUTEX_WAKE, 1, NULL, NULL, 0);
     __atomic_fetch_add(&ft_rt_x_header->overs, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&ft_rt_x_header->sleeps, __ATOMIC_SEQ_CST))
         syscall(SYS_futex, &ft_rt_x_header->overs, FUTEX_WAKE, 1, NULL, NULL, 0);
