@@ -62,7 +62,7 @@ static ft_follow_entry entry_of(order *o, const ft_native *native, const ft_x_ru
         .actor = a->thread, .kind = a->operation.kind, .variant = (uint32_t)a->variant};
     ft_native_origin origin = ft_native_step_origin(native, i);
     find_place(o, native, origin.pc, &e.module, &e.offset);
-    if (is_on_descriptor(&a->operation)) e.call = origin.call;
+    if (origin.in_call || is_on_descriptor(&a->operation)) e.call = origin.call;
     return e;
 }
 

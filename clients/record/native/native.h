@@ -140,6 +140,7 @@ const ft_native_delay *ft_native_delays(const ft_native *native);
 typedef struct ft_native_origin {
     uint64_t pc;   /* return address of its call in the program; 0: none */
     uint32_t call; /* as in ft_exploring_step */
+    bool in_call;  /* likewise */
 } ft_native_origin;
 /* Of step i of the run that ft_x_executor.finish gave last. */
 ft_native_origin ft_native_step_origin(const ft_native *native, size_t i);

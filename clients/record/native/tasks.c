@@ -177,7 +177,8 @@ static void take_step(const names *by, const ft_exploring_step *step, ft_x_run *
         a.variant = by->threads[(a.variant - 1) % FT_X_THREADS] + 1;
     if (a.operation.kind == FT_X_BROADCAST) a.outcome = translated_bits(by, a.outcome);
     ft_vec_push(&run->steps, a);
-    ft_vec_push(&by->n->origins, ((ft_native_origin){.pc = step->pc, .call = step->call}));
+    ft_vec_push(&by->n->origins,
+                ((ft_native_origin){.pc = step->pc, .call = step->call, .in_call = step->in_call}));
     ft_vec_push(&by->n->delays, (ft_native_delay){.ms = step->delay_ms,
                                                   .is_limit = step->delay_is_limit,
                                                   .pc = step->delay_pc});

@@ -111,8 +111,9 @@ typedef struct ft_exploring_step {
     uint64_t delay_pc;
     uint32_t delay_ms;
     bool delay_is_limit;
-    uint32_t call; /* of its thread on modelled descriptors, from 1: one call may have several
-                      actions; 0: before the first such call */
+    bool in_call;  /* of a call on a futex, whose actions are of any kind */
+    uint32_t call; /* of its thread on modelled descriptors and futexes, from 1: one call may have
+                      several actions; 0: before the first such call */
 } ft_exploring_step;
 
 typedef struct ft_exploring_module {

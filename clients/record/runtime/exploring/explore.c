@@ -143,6 +143,7 @@ static void log_step(const ft_x_action *a, const void *pc)
         (ft_exploring_step){.action = *a,
                             .pc = (uintptr_t)pc,
                             .call = t->calls,
+                            .in_call = t->in_call,
                             .delay_pc = (uintptr_t)(is_limit ? pc : t->slept_at),
                             .delay_ms = t->slept + (has_passed(a) ? t->limit : 0),
                             .delay_is_limit = is_limit};

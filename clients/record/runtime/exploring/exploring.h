@@ -19,6 +19,7 @@
  *   server.c     grades: forks, new processes
  *   rewind.c     grade: rewinding
  *   mutexes.c, conditions.c, ...: the calls of each class
+ *   futexes.c    futexes, by mutexes and conditions of the model
  *
  * To add a kind of action
  *   1. a row in FT_X_KIND_TABLE, what it does in explore/objects.c (the runtime runs that file as
@@ -67,6 +68,7 @@ typedef struct ft_rt_x_limit {
 
 /* ---- limits.c */
 ft_rt_x_limit ft_rt_x_limit_until(clockid_t clock, const struct timespec *until);
+ft_rt_x_limit ft_rt_x_limit_after(const struct timespec *time);
 /* For the `value` of an operation that waits (explore/action.h). pc: of the wait. */
 int64_t ft_rt_x_limit_bits(ft_rt_x_limit limit, const void *pc);
 /* Then the wait is an attempt. */
@@ -177,6 +179,9 @@ int ft_rt_x_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, ft_rt_x_limi
                  const void *pc);
 int ft_rt_x_notify(pthread_cond_t *condition, bool all, const void *pc);
 int ft_rt_x_condition_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
+
+/* ---- futexes.c: the arguments of the system call. False: the operation is not modelled. */
+bool ft_rt_x_futex(const long *arguments, long *result, const void *pc);
 
 /* ---- semaphores.c */
 int ft_rt_x_take(sem_t *semaphore, bool try, ft_rt_x_limit limit, const void *pc);

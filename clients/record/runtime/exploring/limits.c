@@ -20,6 +20,12 @@ ft_rt_x_limit ft_rt_x_limit_until(clockid_t clock, const struct timespec *until)
     return (ft_rt_x_limit){.is_set = true, .ms = ms > 0 ? (uint32_t)ms : 0};
 }
 
+ft_rt_x_limit ft_rt_x_limit_after(const struct timespec *t)
+{
+    int64_t ms = t->tv_sec * INT64_C(1000) + t->tv_nsec / PER_MS;
+    return (ft_rt_x_limit){.is_set = true, .ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX};
+}
+
 /* The calling thread's last waits at a place: how many in a row ended by their limit. */
 typedef struct waits {
     const void *pc;

@@ -27,7 +27,8 @@ struct ft_rt_x_thread {
     uint32_t limit;          /* of the wait that it stands before, in ms; 0: none */
     uint32_t slept, longest; /* ms since its last action, and of the longest sleep */
     const void *slept_at;    /* where that was */
-    uint32_t calls;          /* on modelled descriptors, begun so far */
+    uint32_t calls;          /* on modelled descriptors and futexes, begun so far */
+    bool in_call;            /* all of its actions are of the last of them */
     ft_exploring_result failure; /* what its EXIT ends the run with */
     uint32_t go;                 /* of grades with kernel threads: futex, 1: it has the turn */
 };

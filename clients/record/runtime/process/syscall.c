@@ -49,12 +49,13 @@
 #include "libc/contract.h"
 #include "memory/memory.h"
 #include "process/process.h"
+#include "replay/replay.h"
 #include "scheduling/needs.h"
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
 #include "world/world.h"
 
-enum { ARGUMENTS = 6, OPERATION = 1, TIMEOUT = 3 };
+enum { ARGUMENTS = 6, OPERATION = 1, VALUE = 2, TIMEOUT = 3 };
 enum { BORROWS = CLONE_VM | CLONE_VFORK }; /* the memory, until the child is another program */
 
 long __wrap_syscall(long number, ...);
@@ -125,6 +126,18 @@ static long wait_on(ft_rt_thread *self, long number, const long *a)
     ft_rt_outside(self);
     long result = sleep_on(number, a);
     return result < 0 && (errno == EAGAIN || (errno == EINTR && !a[TIMEOUT])) ? 0 : result;
+}
+
+/* A recording that follows an order: the order has the result of the call. */
+static bool is_followed(const long *a, long *result, const void *pc)
+{
+    ft_rt_thread *self = ft_rt_enter_call(pc);
+    if (!self) return false;
+    ft_rt_followed done = ft_rt_follow_futex();
+    ft_rt_leave(self);
+    *result = is_wait(SYS_futex, a) ? 0 : a[VALUE];
+    if (done == FT_RT_FOLLOWED_LATE) *result = -1, errno = ETIMEDOUT;
+    return done != FT_RT_NOT_FOLLOWED;
 }
 
 /* After the call that made a process, in both processes. */
@@ -404,9 +417,11 @@ long __wrap_syscall(long number, ...)
     va_end(rest);
     long result;
     if (is_function(number, a, &result)) return result;
+    if (ft_rt_world_runs() && number == SYS_futex && ft_rt_x_futex(a, &result, pc)) return result;
     ft_rt_world_calls(number, pc);
     ft_rt_memory_may_go();
     if (is_clone(number, a, &result)) return result;
+    if (ft_rt_following && number == SYS_futex && is_followed(a, &result, pc)) return result;
     ft_rt_thread *self = is_wait(number, a) ? ft_rt_enter() : NULL;
     return self ? wait_on(self, number, a) : unknown(number, a, pc);
 }

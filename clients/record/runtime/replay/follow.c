@@ -30,8 +30,9 @@ static struct {
     ft_rt_thread *newborn;  /* it was created, and comes to its first action next */
     ft_rt_thread *creator;  /* goes on then */
     ft_rt_thread *last;     /* it did the last action; NULL: none was done */
-    const ft_follow_entry **done; /* by actor: its last one; NULL: none */
-    uint32_t variant;             /* of the action that was done last */
+    const ft_follow_entry **done;    /* by actor: its last one; NULL: none */
+    const ft_follow_entry *finished; /* last action of the call at hand; NULL: it has none there */
+    uint32_t variant;                /* of the action that was done last */
 } order;
 
 /* ---- places */
@@ -143,15 +144,33 @@ void ft_rt_follow_hook(ft_rt_thread *self)
     bool on_descriptor = self->on_descriptor;
     self->pc = NULL;
     self->on_descriptor = false;
+    order.finished = NULL;
     if (pc) await_rest(self, false);
     for (const ft_follow_entry *e; pc && ft_rt_following && (e = next_of(self));) {
         bool within = is_within_call(e), fits = (e->call != 0) == on_descriptor;
         if (!within && (!fits || !is_at(e->module, e->offset, pc))) return;
         stand(self);
         await_turn(self, e);
-        if (!within) return await_rest(self, true);
+        if (within) continue;
+        await_rest(self, true);
+        order.finished = order.done[self->follows];
+        return;
     }
     if (pc && ft_rt_following) stand_at_end(self, on_descriptor, pc);
+}
+
+/* The lock of a futex is given back at the end of each call on it. */
+ft_rt_followed ft_rt_follow_futex(void)
+{
+    const ft_follow_entry *last = order.finished;
+    order.finished = NULL;
+    if (!last || !last->call || last->kind != FT_X_UNLOCK) return FT_RT_NOT_FOLLOWED;
+    for (const ft_follow_entry *e = last; e-- > order.entries;) {
+        if (e->actor != last->actor) continue;
+        if (!is_same_call(e, last)) break;
+        if (e->kind == FT_X_WAKE && e->variant == FT_X_TIMED_OUT) return FT_RT_FOLLOWED_LATE;
+    }
+    return FT_RT_FOLLOWED;
 }
 
 void ft_rt_follow_resumed(ft_rt_thread *self)

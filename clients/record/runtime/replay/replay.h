@@ -55,6 +55,14 @@ static inline ft_rt_thread *ft_rt_enter_call(const void *pc)
     }
     return ft_rt_enter();
 }
+/* Of the call on a futex that was just entered so: all of it was done in the order, so that no
+ * thread waits in the kernel for it; LATE: its time limit passed. */
+typedef enum ft_rt_followed {
+    FT_RT_NOT_FOLLOWED,
+    FT_RT_FOLLOWED,
+    FT_RT_FOLLOWED_LATE
+} ft_rt_followed;
+ft_rt_followed ft_rt_follow_futex(void);
 void ft_rt_follow_start(void *order);
 /* The thread is back from its end, or comes to it: the process ends when it is its turn. */
 void ft_rt_follow_exit(ft_rt_thread *self);

@@ -41,8 +41,8 @@ static bool is_own(int fd)
     return false;
 }
 
-/* *content: the thread waits for content of a descriptor. */
-static bool waits_for_ever(const ft_rt_thread *t, bool *content)
+/* *outside: the thread waits in a system call: for content, or for a futex of its own process. */
+static bool waits_for_ever(const ft_rt_thread *t, bool *outside)
 {
     int fds[FT_RT_CALL_FDS];
     if (t->state == FT_RT_DONE) return true;
@@ -51,17 +51,18 @@ static bool waits_for_ever(const ft_rt_thread *t, bool *content)
     int n = ft_rt_kernel_waits(t->tid, fds);
     for (int i = 0; i < n; i++)
         if (!is_own(fds[i])) return false;
-    *content |= n > 0;
-    return n > 0 || ft_rt_kernel_call(t->tid) == FT_RT_CALL_WAIT;
+    bool waits = n > 0 || ft_rt_kernel_call(t->tid) == FT_RT_CALL_WAIT;
+    *outside |= waits;
+    return waits;
 }
 
 static bool all_wait(void)
 {
-    bool content = false;
+    bool outside = false;
     if (ft_rt_baton.runner || !ft_rt_is_closed()) return false;
     for (uint32_t i = 0; i < ft_rt_baton.n_threads; i++)
-        if (!waits_for_ever(&ft_rt_baton.threads[i], &content)) return false;
-    return content && knows_all_threads();
+        if (!waits_for_ever(&ft_rt_baton.threads[i], &outside)) return false;
+    return outside && knows_all_threads();
 }
 
 void ft_rt_look_at_waits(ft_rt_stall *s)

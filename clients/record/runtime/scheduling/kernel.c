@@ -50,9 +50,9 @@ int64_t ft_rt_kernel_used(int tid)
 static bool is_endless_wait(long number, const unsigned long *arguments)
 {
     enum { OPERATION = 1, TIMEOUT = 3 };
-    int operation = (int)arguments[OPERATION], command = operation & FUTEX_CMD_MASK;
+    int command = (int)arguments[OPERATION] & FUTEX_CMD_MASK;
     bool waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
-    return number == SYS_futex && waits && (operation & FUTEX_PRIVATE_FLAG) && !arguments[TIMEOUT];
+    return number == SYS_futex && waits && !arguments[TIMEOUT];
 }
 
 /* The call that the thread is in; false: it is in none, or that is not known. */

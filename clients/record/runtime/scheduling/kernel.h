@@ -17,7 +17,7 @@ int64_t ft_rt_kernel_used(int tid); /* its processor time, in ms */
 typedef enum ft_rt_call_kind {
     FT_RT_CALL_OTHER, /* none of the others, or not known */
     FT_RT_CALL_SLEEP, /* some time passes */
-    FT_RT_CALL_WAIT   /* a futex of this process, without a time limit */
+    FT_RT_CALL_WAIT   /* a futex without a time limit, of this process if it shares no memory */
 } ft_rt_call_kind;
 ft_rt_call_kind ft_rt_kernel_call(int tid);
 
