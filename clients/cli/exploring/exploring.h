@@ -28,11 +28,13 @@
 #include "native/native.h"
 #include "options/options.h"
 
-/* Which plain accesses were scheduling points of a run: the first `n` of ft_explorer.points. */
-typedef struct ft_point_setting {
+/* How runs are made: which plain accesses are scheduling points (the first `n` of
+ * ft_explorer.points), and how many rounds in vain a loop makes that counts its tries. */
+typedef struct ft_run_setting {
     uint32_t n;
     bool as_one; /* ft_native_points */
-} ft_point_setting;
+    uint32_t polls;
+} ft_run_setting;
 
 /* Places in the program as FILE:LINE; zero-initialise. */
 typedef struct ft_places {
@@ -45,14 +47,14 @@ typedef struct ft_explorer {
     ft_native *native;
     ft_x_executor executor;
     ft_x_walk walk;
-    FT_VEC(uint64_t) points;  /* return addresses of accesses that race */
-    ft_point_setting setting; /* of the runs at hand */
+    FT_VEC(uint64_t) points; /* return addresses of accesses that race */
+    ft_run_setting setting;  /* of the runs at hand */
     ft_places places;
 } ft_explorer;
 
 /* A run that is worth a recording. */
 typedef struct ft_kept_run {
-    ft_point_setting points;
+    ft_run_setting points;
     uint32_t preemptions;
     FT_VEC(ft_x_pick) picks;
     ft_strbuf order; /* raw/follow.h; empty where the run did not repeat itself */
@@ -79,10 +81,10 @@ typedef struct ft_racing {
 
 typedef FT_VEC(ft_racing) ft_racing_list;
 
-/* An exploration with one setting of scheduling points. */
+/* An exploration with one setting. */
 typedef struct ft_explored_part {
     ft_x_outcome outcome;
-    ft_point_setting points;
+    ft_run_setting points;
     char *lingering; /* FILE:LINE of the first loop whose rounds were cut; NULL: none */
 } ft_explored_part;
 
@@ -97,7 +99,7 @@ typedef struct ft_exploration {
     char *why;               /* not an earlier grade; "": it is the first */
     char *refused, *strayed; /* the first such call, and what differed; NULL: none */
     double seconds;          /* that it took */
-    uint32_t steps, polls;   /* that a run may have; rounds in vain of a loop that polls */
+    uint32_t steps;          /* that a run may have */
 } ft_exploration;
 
 /* Explores for so many seconds at most (0: no bound), of these `plain` with accesses of races as
@@ -131,7 +133,7 @@ void ft_places_release(ft_places *places);
 bool ft_kept_note(ft_kept_run *kept, ft_explorer *explorer, const ft_x_run *run);
 int ft_kept_compare(const ft_kept_run *a, const ft_kept_run *b);
 /* Runs the first n picks again, with that setting, to the end. */
-ft_status ft_kept_run_again(ft_explorer *explorer, ft_point_setting setting, const ft_x_pick *picks,
+ft_status ft_kept_run_again(ft_explorer *explorer, ft_run_setting setting, const ft_x_pick *picks,
                             size_t n, ft_x_run *run, ft_error *err) FT_MUST_CHECK;
 void ft_kept_release(ft_kept_run *kept);
 

@@ -55,12 +55,13 @@ bool ft_kept_note(ft_kept_run *kept, ft_explorer *x, const ft_x_run *run)
     return better;
 }
 
-ft_status ft_kept_run_again(ft_explorer *x, ft_point_setting setting, const ft_x_pick *picks,
+ft_status ft_kept_run_again(ft_explorer *x, ft_run_setting setting, const ft_x_pick *picks,
                             size_t n, ft_x_run *run, ft_error *err)
 {
     uint32_t slot;
     ft_x_task task = {.prefix = picks, .n = n};
     FT_REQUIRE(setting.n <= x->points.len);
+    ft_native_polls(x->native, setting.polls);
     ft_native_points(x->native, x->points.data, setting.n, setting.as_one);
     *run = (ft_x_run){0};
     ft_status status = x->executor.start(x->executor.context, 0, &task, err);

@@ -11,6 +11,7 @@
 enum {
     DEFAULT_STEPS = 10000,
     DEFAULT_POLLS = 3,
+    MORE_POLLS = 20, /* the C++ library's waits on atomics count to 16 before they sleep */
     MOST_BYTES_SHARE = 4,
     MOST_POINTS = FT_EXPLORING_RACES * 2
 };
@@ -141,11 +142,51 @@ static ft_status explore_part(session *s, double seconds, ft_explored_part *part
     ft_x_plan plan = plan_of(s, seconds);
     free(part->lingering);
     *part = (ft_explored_part){.points = x->setting};
+    ft_native_polls(x->native, x->setting.polls);
     ft_native_points(x->native, x->points.data, x->setting.n, x->setting.as_one);
     ft_status status = ft_x_explore(&x->executor, &plan, &part->outcome, err);
     if (ft_native_lingering(x->native, 0, &place))
         part->lingering = ft_places_text(&x->places, &place);
     return status == FT_OK ? check_sample(s, part, err) : status;
+}
+
+/* ---- budget */
+
+static double earlier(double a, double b)
+{
+    if (!a || !b) return a ? a : b;
+    return a < b ? a : b;
+}
+
+static bool has_budget(const session *s, double end)
+{
+    enum { LEAST_MS = 50 };
+    const ft_options *o = s->options;
+    return !ft_signals_caught() && (!end || now() < end - LEAST_MS / 1e3) &&
+           (!o->runs || s->runs < o->runs);
+}
+
+/* ---- more rounds of loops that count their tries */
+
+/* Where nothing but rounds was left out, more of them are tried, for a time that is short beside
+ * what was done so far. A part that does not end says less than the first one, which then stays. */
+static ft_status explore_more_rounds(session *s, double end, ft_explored_part *part, ft_error *err)
+{
+    enum { TIMES = 3, LEAST_S = 1 };
+    ft_explored_part more = {0};
+    ft_run_setting before = s->explorer.setting;
+    double most = LEAST_S + TIMES * (now() - s->began);
+    if (s->options->polls || part->outcome.stop != FT_X_STOP_END || !part->lingering) return FT_OK;
+    if (!has_budget(s, end)) return FT_OK;
+    s->explorer.setting.polls = MORE_POLLS;
+    ft_status status = explore_part(s, end ? earlier(end - now(), most) : most, &more, err);
+    bool better = status == FT_OK && more.outcome.stop == FT_X_STOP_END;
+    free(better ? part->lingering : more.lingering);
+    if (better)
+        *part = more;
+    else
+        s->explorer.setting = before;
+    return status;
 }
 
 /* ---- the accesses of races as scheduling points */
@@ -162,21 +203,13 @@ static bool add_points(ft_explorer *x)
 {
     const ft_native_race *races;
     size_t n = ft_native_races(x->native, &races);
-    ft_point_setting before = x->setting;
+    ft_run_setting before = x->setting;
     for (size_t i = 0; i < n; i++)
         for (int side = 0; side < 2; side++)
             if (x->points.len < MOST_POINTS) add_point(x, races[i].race.pc[side]);
     x->setting.n = (uint32_t)x->points.len;
     x->setting.as_one |= ft_native_has_wide_points(x->native);
     return x->setting.n != before.n || x->setting.as_one != before.as_one;
-}
-
-static bool has_budget(const session *s, double end)
-{
-    enum { LEAST_MS = 50 };
-    const ft_options *o = s->options;
-    return !ft_signals_caught() && (!end || now() < end - LEAST_MS / 1e3) &&
-           (!o->runs || s->runs < o->runs);
 }
 
 /* Until no further race is met, or the budget is gone. */
@@ -209,18 +242,13 @@ static void take_facts(session *s)
     if (!s->to->strayed) s->to->strayed = copy(ft_native_strayed(native));
 }
 
-static double earlier(double a, double b)
-{
-    if (!a || !b) return a ? a : b;
-    return a < b ? a : b;
-}
-
 static ft_status explore(session *s, double seconds, double plain, ft_error *err)
 {
     ft_explorer *x = &s->explorer;
     double end = seconds ? s->began + seconds : 0;
     x->executor = ft_native_executor(x->native);
     ft_status status = explore_part(s, seconds, &s->to->sync, err);
+    if (status == FT_OK) status = explore_more_rounds(s, end, &s->to->sync, err);
     if (plain) end = earlier(end, now() + plain);
     if (status == FT_OK && !s->options->races_only_reported) status = explore_plain(s, end, err);
     take_facts(s);
@@ -240,7 +268,7 @@ ft_status ft_exploring_run(const ft_options *options, double seconds, double pla
     ft_progress_init(&s.progress, options->quiet);
     ft_native_options native = native_options(&s);
     exploration->steps = native.run.max_steps;
-    exploration->polls = native.run.polls;
+    s.explorer.setting.polls = native.run.polls;
     ft_status status = ft_native_open(&native, &s.explorer.native, err);
     if (status == FT_OK) status = explore(&s, seconds, plain, err);
     ft_native_close(s.explorer.native);

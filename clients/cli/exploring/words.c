@@ -35,7 +35,7 @@ static void print_limits(const ft_exploration *x, const ft_explored_part *part, 
         ft_strbuf_printf(out, "; %llu runs were ended after %u steps",
                          (unsigned long long)total->cut, x->steps);
     if (part->lingering || total->lingering)
-        ft_strbuf_printf(out, ", with at most %u fruitless rounds of %s", x->polls,
+        ft_strbuf_printf(out, ", with at most %u fruitless rounds of %s", part->points.polls,
                          part->lingering ? part->lingering : "a loop that polls");
     if (x->refused) ft_strbuf_printf(out, "; runs end at %s, which is not explored", x->refused);
     if (total->strayed)

@@ -185,7 +185,7 @@ static const option_row rows[] = {
      "end a run after N actions, as bounded (default: 10000)"},
     {"polls", 0, VALUE_NUMBER, "N", NULL, MEMBER(polls), BIT(EXPLORE),
      "a loop that polls and counts its tries makes N rounds in vain before it waits for others "
-     "(default: 3)"},
+     "(default: 3, then up to 20 where rounds were left out)"},
     {"early-limits", 0, VALUE_TEXT, "WHEN", "yes|no", MEMBER(early_limits), BIT(EXPLORE),
      "yes: time limits of at most five seconds may pass while other threads could go on (default); "
      "no: only where no thread can"},

@@ -166,6 +166,12 @@ size_t ft_native_run_races(const ft_native *n, const uint32_t **numbers)
     return n->run_races.len;
 }
 
+void ft_native_polls(ft_native *n, uint32_t rounds)
+{
+    for (uint32_t i = 0; i < n->options.workers; i++) FT_REQUIRE(!n->slots[i].busy);
+    n->shared->options.polls = rounds;
+}
+
 void ft_native_points(ft_native *n, const uint64_t *points, size_t many, bool as_one)
 {
     ft_exploring_options *o = &n->shared->options;

@@ -99,6 +99,8 @@ size_t ft_native_run_races(const ft_native *native, const uint32_t **numbers);
  * if all were of one memory. No run may be under way. Places at which threads lingered, and the
  * sample of ft_native_check, are those of the runs from now on. */
 void ft_native_points(ft_native *native, const uint64_t *points, size_t n, bool as_one);
+/* Rounds in vain of a loop that counts its tries, in the runs from now on. Likewise. */
+void ft_native_polls(ft_native *native, uint32_t rounds);
 /* Did an access that was a scheduling point lie in several cells of memory? Then points have to be
  * as one: some of their dependences were not seen. */
 bool ft_native_has_wide_points(const ft_native *native);
