@@ -44,9 +44,7 @@ static void leave(void)
     if (!strcmp(what, "shmat")) shmat(0, NULL, 0);
     if (!strcmp(what, "splice") && !pipe(ends)) splice(ends[0], NULL, ends[1], NULL, 1, 0);
     if (!strcmp(what, "syscall(425)")) syscall(425, 1, NULL); /* io_uring_setup */
-    if (!strcmp(what, "fopen") && fopen("made-by-outside", "w")) _exit(1);
-    if (!strcmp(what, "mkdir")) mkdir("made-by-outside", 0700);
-    if (!strcmp(what, "unlink")) unlink("made-by-outside");
+    if (!strcmp(what, "mkfifo")) mkfifo("made-by-outside", 0600);
     if (!strcmp(what, "read")) number = read(STDIN_FILENO, text, 1) > 0;
 }
 

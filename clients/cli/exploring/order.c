@@ -38,7 +38,8 @@ static void find_place(order *o, const ft_native *native, uint64_t pc, uint32_t 
 static bool is_on_descriptor(const ft_x_operation *o)
 {
     ft_x_kind kind = (ft_x_kind)o->kind;
-    return kind == FT_X_READY || ft_x_kind_class(kind) == FT_X_CHANNEL;
+    bool of_file = ft_x_kind_class(kind) == FT_X_MEMORY && o->value; /* or of its name */
+    return kind == FT_X_READY || of_file || ft_x_kind_class(kind) == FT_X_CHANNEL;
 }
 
 /* Actors have the explorer's numbers; those that the run does not have are nobody's children. */

@@ -53,10 +53,16 @@ typedef struct ft_rt_x_thread ft_rt_x_thread;
 extern bool ft_rt_exploring;                  /* the process serves an exploration */
 extern __thread ft_rt_x_thread *ft_rt_x_self; /* NULL: the thread is none of the exploration's */
 
+/* The calling thread begins a call: its actions until the next one are of this call. */
+void ft_rt_x_call_begins(void);
+
 /* First line of a hook with a result: an explored thread goes this way. */
 #define FT_RT_EXPLORED(call)                                                                       \
     do {                                                                                           \
-        if (__builtin_expect(ft_rt_exploring, 0) && ft_rt_x_self) return call;                     \
+        if (__builtin_expect(ft_rt_exploring, 0) && ft_rt_x_self) {                                \
+            ft_rt_x_call_begins();                                                                 \
+            return call;                                                                           \
+        }                                                                                          \
     } while (0)
 
 /* A wait's time limit. */
@@ -90,9 +96,6 @@ bool ft_rt_x_open(void); /* at the program's start; true: it is explored, not re
 ft_x_choice ft_rt_explore(const ft_x_operation *operation, const void *pc);
 /* The same of a call that has announced an action already. */
 ft_x_choice ft_rt_explore_more(const ft_x_operation *operation, const void *pc);
-/* The calling thread begins a call on a modelled descriptor: its actions until the next one are of
- * this call. */
-void ft_rt_x_call_begins(void);
 bool ft_rt_x_has_begun(void); /* was the first choice met? */
 /* Ends the run because of a call that no exploration does; the text names it. */
 void ft_rt_x_refuse(const char *call, const void *pc) __attribute__((noreturn));
@@ -123,6 +126,8 @@ void ft_rt_x_output_is(size_t size);
  * `fresh` (a semaphore's count, an atomic's content; else 0). */
 uint32_t ft_rt_x_object(ft_x_class class, const volatile void *address, int64_t fresh);
 /* The same of one of the runtime's own models: a pipe, a file, by its maker and number. */
+/* `value` of READ and WRITE of a file; of a look at a name, which leaves the thread as it was. */
+enum { FT_RT_X_OF_FILE = 1, FT_RT_X_OF_NAME = 2 };
 enum { FT_RT_X_KEPT = 0x1000 }; /* makers of models behind the threads: mutexes kept in a wait */
 uint32_t ft_rt_x_model_object(ft_x_class class, uint32_t maker, uint32_t number, int64_t fresh);
 /* The object is initialised: what is at the address from now on is another object. */
@@ -142,6 +147,7 @@ void ft_rt_x_ignore(bool on);
 void ft_rt_x_benign(const volatile void *memory, size_t size);
 /* What the thread did before is ordered before what a thread does that takes it. */
 void ft_rt_x_edge(const volatile void *what, bool gives);
+void ft_rt_x_edge_at(uint32_t object, bool gives); /* the same of an object */
 
 /* ---- threads.c */
 int ft_rt_x_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),

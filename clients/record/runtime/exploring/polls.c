@@ -84,8 +84,11 @@ static uint64_t state_at(const void *pc)
 
 /* ---- rounds */
 
-static bool is_attempt(ft_x_kind kind)
+static bool is_attempt(const ft_x_operation *o)
 {
+    ft_x_kind kind = (ft_x_kind)o->kind;
+    if (kind == FT_X_READ && o->value == FT_RT_X_OF_FILE)
+        return false; /* the kernel's state changes */
     return ft_x_kind_class(kind) == FT_X_ATOMIC || kind == FT_X_TRY_LOCK || kind == FT_X_TRY_TAKE ||
            kind == FT_X_TRY_READ_LOCK || kind == FT_X_TRY_WRITE_LOCK || kind == FT_X_TEST ||
            kind == FT_X_TRY_RECEIVE || kind == FT_X_TRY_SEND || kind == FT_X_READ;
@@ -177,7 +180,7 @@ bool ft_rt_x_polls(const ft_x_operation *o, const void *pc, ft_x_operation *poll
     struct poller *p = own();
     uint32_t first = 0;
     p->reads = 0;
-    if (!is_attempt((ft_x_kind)o->kind) || !ft_rt_x.begun) return forget(p), false;
+    if (!is_attempt(o) || !ft_rt_x.begun) return forget(p), false;
     p->state = state_at(pc);
     for (uint32_t i = p->n; i-- > 0 && p->state;) {
         if (p->visits[i].pc != pc || p->visits[i].state != p->state) continue;
@@ -229,7 +232,7 @@ void ft_rt_x_attempted(const ft_x_operation *o, const void *pc, const ft_x_choic
 {
     struct poller *p = own();
     int64_t result;
-    if (!is_attempt((ft_x_kind)o->kind) || !ft_rt_x.begun) return;
+    if (!is_attempt(o) || !ft_rt_x.begun) return;
     if (!result_of(p, o, choice, &result)) return forget(p);
     if (p->n == VISITS) memmove(p->visits, p->visits + 1, --p->n * sizeof *p->visits);
     p->visits[p->n++] =

@@ -178,10 +178,14 @@ void ft_rt_x_benign(const volatile void *memory, size_t size)
     if (n_benign < BENIGN) benign[n_benign++] = (struct benign){from, from + size};
 }
 
+void ft_rt_x_edge_at(uint32_t object, bool gives)
+{
+    if (ft_rt_x.begun) ft_rt_x_clock_edge(ft_rt_x_self->number, object, gives);
+}
+
 void ft_rt_x_edge(const volatile void *what, bool gives)
 {
-    if (!ft_rt_x.begun) return;
-    ft_rt_x_clock_edge(ft_rt_x_self->number, ft_rt_x_object(FT_X_MEMORY, what, 0), gives);
+    if (ft_rt_x.begun) ft_rt_x_edge_at(ft_rt_x_object(FT_X_MEMORY, what, 0), gives);
 }
 
 static bool is_benign(uintptr_t address)

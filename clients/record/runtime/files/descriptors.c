@@ -231,12 +231,20 @@ int recvmmsg(int fd, struct mmsghdr *all, unsigned n, int flags, struct timespec
 
 /* ---- writing: the result is an input only if a replay does not really write */
 
+/* A thread that follows an order waits for its turn, though a write to a file is no event. */
+static void follow(const void *pc)
+{
+    ft_rt_thread *self = ft_rt_following ? ft_rt_enter_call(pc) : NULL;
+    if (self) self->inside = false;
+}
+
 /* True: the call goes through *in; else it is done plainly. */
 static bool begin_write(ft_rt_input *in, ft_input_call call, int fd, const void *pc)
 {
     ft_rt_thread *self = ft_rt_self;
     if (!self || self->inside) return false;
     if (ft_rt_fd_is_virtual(fd)) return ft_rt_input_begin(in, call, pc);
+    follow(pc);
     if (ft_rt_fd_is_unknown(fd) && ft_rt_enter()) {
         ft_rt_fd_out(fd, pc);
         self->inside = false; /* the turn goes on until the write */
@@ -275,6 +283,7 @@ static ssize_t end_write(ft_rt_input *in, int fd, bool full)
         ft_rt_input in;                                                                            \
         if (ft_rt_world_has(fd)) return modelled;                                                  \
         reads;                                                                                     \
+        if (ft_rt_world_runs()) ft_rt_world_writes(fd, CODE);                                      \
         ft_rt_fd_moves(fd, CODE);                                                                  \
         if (!begin_write(&in, FT_INPUT_##call, fd, CODE))                                          \
             return (type)INTO_FILE(fd, -1, n, FT_REAL(name) arguments);                            \
@@ -351,7 +360,8 @@ WRITES_TO(EVENTFD_WRITE, int, eventfd_write, (int fd, eventfd_t value), (fd, val
 
 static void begin_write_at(int fd, const void *pc)
 {
-    ft_rt_thread *self = ft_rt_enter();
+    if (ft_rt_world_runs()) ft_rt_world_writes(fd, pc);
+    ft_rt_thread *self = ft_rt_enter_call(pc);
     if (!self) return;
     ft_rt_file_out(fd, pc);
     self->inside = false; /* the turn goes on until the write */

@@ -2,6 +2,7 @@
  * also in a replay, but their descriptors are numbered like others. A replay repeats the calls on
  * names and returns the recorded results. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static void number(ft_rt_input *in, DIR *directory)
 DIR *opendir(const char *path)
 {
     ft_rt_input in;
+    FT_RT_EXPLORED(ft_rt_world_lists(path, CODE) ? FT_REAL(opendir)(path) : NULL);
     if (!ft_rt_input_begin(&in, FT_INPUT_OPENDIR, CODE)) return FT_REAL(opendir)(path);
     ft_rt_names_in(CODE);
     ft_rt_input_outside(&in, false);
@@ -61,11 +63,11 @@ int closedir(DIR *directory)
 /* ---- names */
 
 /* Whether the name is there decides the result. */
-#define NAMES(call, name, parameters, arguments, made)                                             \
+#define NAMES(call, name, parameters, arguments, made, explored)                                   \
     int name parameters                                                                            \
     {                                                                                              \
         ft_rt_input in;                                                                            \
-        ft_rt_world_changes(#name, CODE);                                                          \
+        FT_RT_EXPLORED(explored);                                                                  \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
         ft_rt_name_in(made, CODE);                                                                 \
         ft_rt_name_out(made, CODE);                                                                \
@@ -73,22 +75,29 @@ int closedir(DIR *directory)
         if (!in.fed) ft_rt_input_did(&in, real);                                                   \
         return (int)ft_rt_input_end(&in);                                                          \
     }
-NAMES(UNLINK, unlink, (const char *path), (path), path)
-NAMES(UNLINK, unlinkat, (int folder, const char *path, int flags), (folder, path, flags), path)
-NAMES(UNLINK, remove, (const char *path), (path), path)
-NAMES(RENAME, rename, (const char *from, const char *to), (from, to), to)
-NAMES(RENAME, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to), to)
-NAMES(LINK, link, (const char *from, const char *to), (from, to), to)
-NAMES(LINK, symlink, (const char *from, const char *to), (from, to), to)
-NAMES(MKDIR, mkdir, (const char *path, mode_t mode), (path, mode), path)
-NAMES(MKDIR, mkdirat, (int folder, const char *path, mode_t mode), (folder, path, mode), path)
-NAMES(RMDIR, rmdir, (const char *path), (path), path)
+NAMES(UNLINK, unlink, (const char *path), (path), path, ft_rt_world_unlink(AT_FDCWD, path, CODE))
+NAMES(UNLINK, unlinkat, (int folder, const char *path, int flags), (folder, path, flags), path,
+      (flags & AT_REMOVEDIR ? ft_rt_world_rmdir : ft_rt_world_unlink)(folder, path, CODE))
+NAMES(UNLINK, remove, (const char *path), (path), path, ft_rt_world_remove(path, CODE))
+NAMES(RENAME, rename, (const char *from, const char *to), (from, to), to,
+      ft_rt_world_rename(AT_FDCWD, from, AT_FDCWD, to, CODE))
+NAMES(RENAME, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to), to,
+      ft_rt_world_rename(a, from, b, to, CODE))
+NAMES(LINK, link, (const char *from, const char *to), (from, to), to,
+      ft_rt_world_link(AT_FDCWD, from, AT_FDCWD, to, CODE))
+NAMES(LINK, symlink, (const char *from, const char *to), (from, to), to,
+      ft_rt_world_symlink(from, AT_FDCWD, to, CODE))
+NAMES(MKDIR, mkdir, (const char *path, mode_t mode), (path, mode), path,
+      ft_rt_world_mkdir(AT_FDCWD, path, mode, CODE))
+NAMES(MKDIR, mkdirat, (int folder, const char *path, mode_t mode), (folder, path, mode), path,
+      ft_rt_world_mkdir(folder, path, mode, CODE))
+NAMES(RMDIR, rmdir, (const char *path), (path), path, ft_rt_world_rmdir(AT_FDCWD, path, CODE))
 
 /* Its name is the one of the recording. */
 char *mkdtemp(char *path)
 {
     ft_rt_input in;
-    ft_rt_world_changes("mkdtemp", CODE);
+    FT_RT_EXPLORED(ft_rt_world_mkdtemp(path, CODE));
     if (!ft_rt_input_begin(&in, FT_INPUT_MKDTEMP, CODE)) return FT_REAL(mkdtemp)(path);
     if (!in.fed) ft_rt_input_did(&in, FT_REAL(mkdtemp)(path) ? 0 : -1);
     ft_rt_input_own(&in, path, strlen(path));

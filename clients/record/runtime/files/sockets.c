@@ -121,7 +121,7 @@ static uint64_t open_pipe(ft_rt_input *in, int folder, const char *path)
             mode = va_arg(rest, mode_t);                                                           \
             va_end(rest);                                                                          \
         }                                                                                          \
-        ft_rt_world_opens(path, flags, #name, CODE);                                               \
+        FT_RT_EXPLORED(ft_rt_world_open(folder, path, flags, mode, #name, CODE));                  \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
         follow_name(path, flags, CODE);                                                            \
         uint64_t named = open_pipe(&in, folder, path);                                             \
@@ -144,44 +144,14 @@ OPENS(OPENAT, openat64, (int folder, const char *path, int flags, ...), (folder,
 int creat(const char *path, mode_t mode)
 {
     ft_rt_input in;
-    ft_rt_world_opens(path, O_CREAT, "creat", CODE);
+    FT_RT_EXPLORED(
+        ft_rt_world_open(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, "creat", CODE));
     if (!ft_rt_input_begin(&in, FT_INPUT_CREAT, CODE)) return FT_REAL(creat)(path, mode);
     follow_name(path, O_CREAT, CODE);
     int real = FT_REAL(creat)(path, mode);
     if (!in.fed) ft_rt_input_did(&in, real = ft_rt_fd_apart(real));
     return opened(&in, real, 0);
 }
-
-/* Names that the C library makes up: they are those of the recording, and so are the files. */
-static int made_up(ft_rt_input *in, char *name, int flags)
-{
-    ft_rt_input_own(in, name, strlen(name));
-    ft_rt_fd_made(in, (int)in->result,
-                  in->fed ? FT_REAL(open)(name, O_RDWR | O_CREAT | flags, 0600) : -1);
-    ft_rt_fd_set((int)in->result, FT_RT_FD_FILE);
-    const void *pc = in->pc;
-    int fd = (int)ft_rt_input_end(in);
-    ft_rt_write_range(name, strlen(name) + 1, pc);
-    return fd;
-}
-
-#define MAKES_UP(name, parameters, arguments, flags)                                               \
-    int name parameters                                                                            \
-    {                                                                                              \
-        ft_rt_input in;                                                                            \
-        ft_rt_world_opens(path, O_CREAT, #name, CODE);                                             \
-        if (!ft_rt_input_begin(&in, FT_INPUT_MKSTEMP, CODE)) return FT_REAL(name) arguments;       \
-        if (!in.fed) ft_rt_input_did(&in, ft_rt_fd_apart(FT_REAL(name) arguments));                \
-        return made_up(&in, path, flags);                                                          \
-    }
-MAKES_UP(mkstemp, (char *path), (path), 0)
-MAKES_UP(mkstemp64, (char *path), (path), 0)
-MAKES_UP(mkostemp, (char *path, int flags), (path, flags), flags)
-MAKES_UP(mkostemp64, (char *path, int flags), (path, flags), flags)
-MAKES_UP(mkstemps, (char *path, int ending), (path, ending), 0)
-MAKES_UP(mkstemps64, (char *path, int ending), (path, ending), 0)
-MAKES_UP(mkostemps, (char *path, int ending, int flags), (path, ending, flags), flags)
-MAKES_UP(mkostemps64, (char *path, int ending, int flags), (path, ending, flags), flags)
 
 #define SEEKS(name, type)                                                                          \
     type name(int fd, type offset, int whence)                                                     \
@@ -203,6 +173,7 @@ int dup(int fd)
 {
     ft_rt_input in;
     if (ft_rt_world_has(fd)) return ft_rt_world_copy(fd, -1, CODE);
+    FT_RT_EXPLORED(ft_rt_world_copied(fd, FT_REAL(dup)(fd)));
     if (!ft_rt_input_begin(&in, FT_INPUT_DUP, CODE)) return FT_REAL(dup)(fd);
     int real = FT_REAL(dup)(fd);
     if (!in.fed) ft_rt_input_did(&in, real = ft_rt_fd_apart(real));
@@ -231,21 +202,23 @@ int dup2(int from, int to)
 {
     if (ft_rt_world_has(from)) return ft_rt_world_copy(from, to, CODE);
     if (ft_rt_world_has(to)) ft_rt_world_close(to, CODE);
+    FT_RT_EXPLORED(ft_rt_world_copied(from, FT_REAL(dup2)(from, to)));
     close_before(from, to, CODE);
     return copied(FT_REAL(dup2)(from, to), from, to);
+}
+
+static bool copies(int command)
+{
+    return command == F_DUPFD || command == F_DUPFD_CLOEXEC;
 }
 
 int dup3(int from, int to, int flags)
 {
     if (ft_rt_world_has(from)) return ft_rt_world_copy(from, to, CODE);
     if (ft_rt_world_has(to)) ft_rt_world_close(to, CODE);
+    FT_RT_EXPLORED(ft_rt_world_copied(from, FT_REAL(dup3)(from, to, flags)));
     close_before(from, to, CODE);
     return copied(FT_REAL(dup3)(from, to, flags), from, to);
-}
-
-static bool copies(int command)
-{
-    return command == F_DUPFD || command == F_DUPFD_CLOEXEC;
 }
 
 /* As by flock (calls.c). */
@@ -273,6 +246,8 @@ static int lock_file(int fd, int command, struct flock *lock, const void *pc)
         void *argument = va_arg(rest, void *);                                                     \
         va_end(rest);                                                                              \
         if (ft_rt_world_has(fd)) return ft_rt_world_fcntl(fd, command, (long)argument, CODE);      \
+        if (copies(command))                                                                       \
+            FT_RT_EXPLORED(ft_rt_world_copied(fd, FT_REAL(name)(fd, command, argument)));          \
         if (command == F_OFD_SETLK || command == F_OFD_SETLKW)                                     \
             return lock_file(fd, command, argument, CODE);                                         \
         if (command == F_SETLK || command == F_SETLKW) ft_rt_fd_keeps_locks();                     \
@@ -746,6 +721,7 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 int close(int fd)
 {
     if (ft_rt_world_has(fd)) return ft_rt_world_close(fd, CODE);
+    ft_rt_world_closes(fd);
     ft_rt_thread *self = ft_rt_enter_call(CODE);
     if (!self) return FT_REAL(close)(fd);
     int before = errno;

@@ -101,8 +101,7 @@ static FILE *opened(ft_rt_input *in, FILE *file)
     FILE *name(const char *restrict path, const char *restrict mode)                               \
     {                                                                                              \
         ft_rt_input in;                                                                            \
-        ft_rt_world_opens(path, *mode == 'r' && !strchr(mode, '+') ? O_RDONLY : O_CREAT, #name,    \
-                          CODE);                                                                   \
+        FT_RT_EXPLORED(ft_rt_world_fopen(path, mode, CODE));                                       \
         if (!ft_rt_input_begin(&in, FT_INPUT_FOPEN, CODE)) return FT_REAL(name)(path, mode);       \
         (*mode == 'r' ? ft_rt_name_in : ft_rt_name_out)(path, CODE);                               \
         ft_rt_input_outside(&in, false);                                                           \
@@ -163,6 +162,7 @@ int fclose(FILE *file)
 {
     ft_rt_thread *self = ft_rt_enter();
     struct memory_stream *m = memory_of(file);
+    ft_rt_world_closes(file->_fileno);
     if (self && passes_on(file))
         ft_rt_fd_close(file->_fileno, CODE);
     else if (self && file->_fileno >= 0)

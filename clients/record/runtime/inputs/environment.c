@@ -22,6 +22,7 @@
 #include "replay/needs.h"
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
+#include "world/world.h"
 
 #define CODE __builtin_return_address(0)
 
@@ -230,36 +231,41 @@ static void look_at(const char *path, const void *pc)
     if (fd >= 0) FT_REAL(close)(fd);
 }
 
-#define STATS(name, type, parameters, arguments, number, follow)                                   \
+#define STATS(name, type, parameters, arguments, number, follow, explored)                         \
     int name parameters                                                                            \
     {                                                                                              \
         const void *pc = CODE;                                                                     \
+        FT_RT_EXPLORED(explored);                                                                  \
         return FT_RT_INPUT(FT_INPUT_##number, (follow, FT_RT_STAYS), FT_REAL(name) arguments, to,  \
                            sizeof *to);                                                            \
     }
 #define STATS_OF(suffix)                                                                           \
     STATS(stat##suffix, stat##suffix,                                                              \
           (const char *restrict path, struct stat##suffix *restrict to), (path, to), STAT,         \
-          look_at(path, pc))                                                                       \
+          look_at(path, pc), ft_rt_world_stat(AT_FDCWD, path, (struct stat *)to, 0, pc))           \
     STATS(lstat##suffix, stat##suffix,                                                             \
           (const char *restrict path, struct stat##suffix *restrict to), (path, to), LSTAT,        \
-          look_at(path, pc))                                                                       \
+          look_at(path, pc),                                                                       \
+          ft_rt_world_stat(AT_FDCWD, path, (struct stat *)to, AT_SYMLINK_NOFOLLOW, pc))            \
     STATS(fstat##suffix, stat##suffix, (int fd, struct stat##suffix *to), (fd, to), FSTAT,         \
-          ft_rt_file_in(fd, pc))                                                                   \
+          ft_rt_file_in(fd, pc), ft_rt_world_fstat(fd, (struct stat *)to))                         \
     STATS(fstatat##suffix, stat##suffix,                                                           \
           (int folder, const char *restrict path, struct stat##suffix *restrict to, int flags),    \
-          (folder, path, to, flags), FSTATAT, look_at(path, pc))
+          (folder, path, to, flags), FSTATAT, look_at(path, pc),                                   \
+          ft_rt_world_stat(folder, path, (struct stat *)to, flags, pc))
 STATS_OF()
 STATS_OF(64)
 
 int access(const char *path, int mode)
 {
+    FT_RT_EXPLORED(ft_rt_world_access(AT_FDCWD, path, mode, 0, CODE));
     return FT_RT_INPUT(FT_INPUT_ACCESS, (ft_rt_name_in(path, CODE), FT_RT_STAYS),
                        FT_REAL(access)(path, mode), NULL, 0);
 }
 
 ssize_t readlink(const char *restrict path, char *restrict to, size_t n)
 {
+    FT_RT_EXPLORED(ft_rt_world_readlink(AT_FDCWD, path, to, n, CODE));
     return FT_RT_INPUT(FT_INPUT_READLINK, (ft_rt_name_in(path, CODE), FT_RT_STAYS),
                        FT_REAL(readlink)(path, to, n), to, n);
 }

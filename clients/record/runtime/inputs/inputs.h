@@ -12,7 +12,7 @@
  *   channels.h  what threads pass each other through a descriptor, and the order of that
  *   mirror.h    descriptors that a replay really opens
  *
- * Imports: accesses, exploring, libc, log, raw, replay, scheduling, state. */
+ * Imports: accesses, exploring, libc, log, raw, replay, scheduling, state, world. */
 #ifndef FT_RECORD_RUNTIME_INPUT_H
 #define FT_RECORD_RUNTIME_INPUT_H
 

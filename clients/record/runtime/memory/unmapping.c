@@ -39,6 +39,3 @@ GOES(pkey_set, (int key, unsigned int rights), (key, rights))
 GOES(madvise, (void *memory, size_t size, int advice), (memory, size, advice))
 GOES(posix_madvise, (void *memory, size_t size, int advice), (memory, size, advice))
 GOES(brk, (void *end), (end))
-/* Of files that are mapped; the others are in files/descriptors.c. */
-GOES(truncate, (const char *path, off_t size), (path, size))
-GOES(truncate64, (const char *path, off64_t size), (path, size))

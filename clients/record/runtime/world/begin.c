@@ -13,14 +13,15 @@
 #include "libc/contract.h"
 #include "libc/libc.h"
 #include "raw/exploring.h"
-#include "world/inner.h"
+#include "world/overlay.h"
 
 enum { FILES = 256, LARGEST = 64 << 20, PATH = 32 };
 
 static struct file {
     int fd, flags;
-    int aside;   /* the file, out of the program's way */
-    bool copied; /* it is written: a run has a copy of it, in memory */
+    int aside;     /* the file, out of the program's way */
+    bool copied;   /* it is written: a run has a copy of it, in memory */
+    uint32_t node; /* of the overlay + 1; 0: none */
     off_t at;
 } files[FILES];
 static uint32_t n_files;
@@ -34,9 +35,7 @@ bool ft_rt_world_is_outside(int fd)
 /* ---- at the first choice: the files step aside, and each run opens them anew under their numbers
  */
 
-enum { ASIDE = 800 };
-
-static void write_path(char path[PATH], int fd)
+void ft_rt_world_path_of(char path[PATH], int fd)
 {
     static const char BEGIN[] = "/proc/self/fd/";
     char digits[12];
@@ -73,20 +72,21 @@ static bool is_of_runtime(int fd)
 {
     char path[PATH], name[PATH];
     static const char MEMORY[] = "/memfd:";
-    write_path(path, fd);
+    ft_rt_world_path_of(path, fd);
     ssize_t n = syscall(SYS_readlinkat, AT_FDCWD, path, name, sizeof name);
     return n >= (ssize_t)sizeof MEMORY - 1 && !memcmp(name, MEMORY, sizeof MEMORY - 1);
 }
 
 static void step_aside(int fd, const struct stat *about)
 {
-    struct file f = {.fd = fd, .flags = FT_REAL(fcntl)(fd, F_GETFL)};
-    f.copied = (f.flags & O_ACCMODE) != O_RDONLY;
+    struct file f = {
+        .fd = fd, .flags = FT_REAL(fcntl)(fd, F_GETFL), .node = ft_rt_world_node_of(fd)};
+    f.copied = !f.node && (f.flags & O_ACCMODE) != O_RDONLY;
     if (f.copied && about->st_size > LARGEST)
         ft_rt_x_refuse("a file of more than 64 MiB is open for writing", NULL);
     if (n_files == FILES) ft_rt_x_refuse("more than 256 open files", NULL);
     f.at = FT_REAL(lseek)(fd, 0, SEEK_CUR);
-    f.aside = FT_REAL(fcntl)(fd, F_DUPFD_CLOEXEC, ASIDE);
+    f.aside = FT_REAL(fcntl)(fd, F_DUPFD_CLOEXEC, FT_RT_WORLD_ASIDE);
     if (f.aside < 0) ft_rt_x_refuse("a limit of less than 1,000 open files", NULL);
     syscall(SYS_close, fd);
     files[n_files++] = f;
@@ -95,6 +95,7 @@ static void step_aside(int fd, const struct stat *about)
 void ft_rt_world_look(void)
 {
     bool keeps = ft_rt_x_keeps_output();
+    ft_rt_world_umask(ft_rt_world_umask(0)); /* asked for before runs */
     for (int fd = 0; fd < FILES; fd++) {
         struct stat about;
         bool output = fd == STDOUT_FILENO || fd == STDERR_FILENO;
@@ -102,7 +103,8 @@ void ft_rt_world_look(void)
         if (output || FT_REAL(fstat)(fd, &about)) continue;
         outside[fd] = leads_outside(&about);
         if (outside[fd]) drop(fd);
-        if (S_ISREG(about.st_mode) && !is_of_runtime(fd)) step_aside(fd, &about);
+        bool own = ft_rt_world_node_of(fd) || !is_of_runtime(fd);
+        if (S_ISREG(about.st_mode) && own) step_aside(fd, &about);
     }
 }
 
@@ -111,7 +113,7 @@ void ft_rt_world_look(void)
 static int reopen(int fd, int flags)
 {
     char path[PATH];
-    write_path(path, fd);
+    ft_rt_world_path_of(path, fd);
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0);
 }
 
@@ -138,16 +140,27 @@ static void number(int fd, int wanted)
     syscall(SYS_close, fd);
 }
 
+/* The run's own content of what the program wrote before. */
+static void copy_nodes(void)
+{
+    for (uint32_t i = 0; i < ft_rt_world_nodes(); i++) {
+        ft_rt_world_node *node = ft_rt_world_node_at(i);
+        if (node->kind == FT_RT_WORLD_FILE) node->fd = ft_rt_world_copy_content(node->fd);
+    }
+}
+
 void ft_rt_world_begins(void)
 {
     if (ft_rt_x_keeps_output()) {
         number((int)syscall(SYS_memfd_create, "foretell-output", 0), STDOUT_FILENO);
         syscall(SYS_fcntl, STDOUT_FILENO, F_DUPFD, STDERR_FILENO);
     }
+    copy_nodes();
     for (uint32_t i = 0; i < n_files; i++) {
         const struct file *f = &files[i];
         int kept = f->flags & ~(O_CREAT | O_EXCL | O_TRUNC);
-        number(f->copied ? copy_of(f) : reopen(f->aside, kept), f->fd);
+        int from = f->node ? ft_rt_world_node_at(f->node - 1)->fd : f->aside;
+        number(f->copied ? copy_of(f) : reopen(from, kept), f->fd);
         FT_REAL(lseek)(f->fd, f->at, SEEK_SET);
     }
 }

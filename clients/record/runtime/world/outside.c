@@ -12,7 +12,7 @@
 
 #include "libc/contract.h"
 #include "libc/libc.h"
-#include "world/inner.h"
+#include "world/overlay.h"
 
 enum { TEXT = 128 };
 
@@ -34,7 +34,8 @@ void ft_rt_world_refuse(ft_rt_world_call call, const char *name, const void *pc)
     char text[TEXT];
     FT_REQUIRE(call < FT_RT_WORLD_CALLS);
     if (!ft_rt_world_runs()) return;
-    if (call == FT_RT_WORLD_PROCESS && !ft_rt_x_has_begun() && !ft_rt_world_has_made()) return;
+    bool begins = !ft_rt_x_has_begun() && !ft_rt_world_has_made() && !ft_rt_world_nodes();
+    if (call == FT_RT_WORLD_PROCESS && begins) return;
     size_t at = add(text, 0, name);
     at = add(text, at, " ");
     add(text, at, WHAT[call]);
@@ -54,7 +55,10 @@ static bool may_be_read(int fd)
 
 void ft_rt_world_reads(int fd, const char *name, const void *pc)
 {
-    if (ft_rt_world_runs() && ft_rt_x_has_begun() && !may_be_read(fd))
+    if (!ft_rt_world_runs() || !ft_rt_x_has_begun()) return;
+    if (ft_rt_world_node_of(fd))
+        ft_rt_world_reads_file(fd, pc);
+    else if (!may_be_read(fd))
         ft_rt_world_refuse(FT_RT_WORLD_INPUT, name, pc);
 }
 
@@ -68,18 +72,6 @@ void ft_rt_world_streams(const FILE *from, const char *name, const void *pc)
 void ft_rt_world_sleeps(const char *name, int ms, const void *pc)
 {
     if (ft_rt_world_runs() && ms < 0) ft_rt_world_refuse(FT_RT_WORLD_KERNEL, name, pc);
-}
-
-void ft_rt_world_changes(const char *name, const void *pc)
-{
-    if (ft_rt_world_runs() && ft_rt_x_has_begun()) ft_rt_world_refuse(FT_RT_WORLD_CHANGE, name, pc);
-}
-
-void ft_rt_world_opens(const char *path, int flags, const char *name, const void *pc)
-{
-    bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC);
-    bool is_device = !strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm", 8) != 0;
-    if (writes && !is_device) ft_rt_world_changes(name, pc);
 }
 
 void ft_rt_world_signals(pid_t to, const char *name, const void *pc)

@@ -7,6 +7,7 @@
  *
  *   descriptors.c   numbers, copies, close, flags        channels.c   reading and writing
  *   ready.c         poll, select, epoll sets             inner.h      what they share
+ *   overlay.h       files and folders that the program changes
  *   begin.c         the system's descriptors at the begin and the end of a run
  *   outside.c       descriptors and calls that leave the program, and what is done with them
  *
@@ -82,6 +83,41 @@ int ft_rt_world_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *
                           const void *pc);
 int ft_rt_world_epoll_wait(int epoll, struct epoll_event *events, int n, int ms, const void *pc);
 
+/* ---- overlay.c: calls on paths and files as the program knows them (overlay.h), from its start
+ * on; as the calls of these names, the calling thread is explored */
+struct stat;
+struct _IO_FILE;
+int ft_rt_world_open(int folder, const char *path, int flags, mode_t mode, const char *name,
+                     const void *pc);
+struct _IO_FILE *ft_rt_world_fopen(const char *path, const char *mode, const void *pc);
+struct _IO_FILE *ft_rt_world_freopen(const char *path, const char *mode, struct _IO_FILE *stream,
+                                     const void *pc);
+struct _IO_FILE *ft_rt_world_tmpfile(void);
+int ft_rt_world_mkstemp(char *path, int ending, int flags, const void *pc);
+char *ft_rt_world_mkdtemp(char *path, const void *pc);
+int ft_rt_world_mkdir(int folder, const char *path, mode_t mode, const void *pc);
+int ft_rt_world_unlink(int folder, const char *path, const void *pc);
+int ft_rt_world_rmdir(int folder, const char *path, const void *pc);
+int ft_rt_world_remove(const char *path, const void *pc);
+int ft_rt_world_rename(int folder, const char *from, int to_folder, const char *to, const void *pc);
+int ft_rt_world_link(int folder, const char *from, int to_folder, const char *to, const void *pc);
+int ft_rt_world_symlink(const char *target, int folder, const char *path, const void *pc);
+ssize_t ft_rt_world_readlink(int folder, const char *path, char *to, size_t n, const void *pc);
+bool ft_rt_world_lists(const char *path, const void *pc); /* false: errno says why not */
+int ft_rt_world_stat(int folder, const char *path, struct stat *to, int flags, const void *pc);
+int ft_rt_world_fstat(int fd, struct stat *to);
+int ft_rt_world_access(int folder, const char *path, int mode, int flags, const void *pc);
+int ft_rt_world_truncate(const char *path, off_t size, const void *pc);
+int ft_rt_world_chmod(int folder, const char *path, mode_t mode, const void *pc);
+mode_t ft_rt_world_umask(mode_t wanted);
+int ft_rt_world_fchmod(int fd, mode_t mode);
+int ft_rt_world_changes_nothing(int folder, const char *path, const void *pc);
+/* The call writes to the descriptor, or reads it, next. */
+void ft_rt_world_writes(int fd, const void *pc);
+void ft_rt_world_reads_file(int fd, const void *pc);
+void ft_rt_world_closes(int fd);
+int ft_rt_world_copied(int from, int to); /* the descriptor `to` is a copy; returns it */
+
 /* ---- outside.c */
 /* The kinds of calls that an exploration does not do as they are.
  *  symbol   what the calls are                                what is done */
@@ -92,7 +128,7 @@ int ft_rt_world_epoll_wait(int epoll, struct epoll_event *events, int n, int ms,
     X(MOVE, "moves content between descriptors in the kernel", REFUSED)                            \
     X(MESSAGE, "passes descriptors in messages", REFUSED)                                          \
     X(TIMER, "arms a timer of the system", REFUSED)                                                \
-    X(CHANGE, "changes files or folders, which is not kept apart for each run", REFUSED)           \
+    X(CHANGE, "changes what is not a regular file or folder", REFUSED)                             \
     X(SHARED, "shares memory with other processes", REFUSED)                                       \
     X(WATCHES, "waits for changes of files or signals by a descriptor", REFUSED)                   \
     X(EDGES, "waits for edges in an epoll set", REFUSED)                                           \
@@ -110,10 +146,6 @@ typedef enum ft_rt_world_call {
 /* Ends the run, if the calling thread is explored: "NAME starts another process". Before the first
  * choice, which comes once, a process may be started that gets no modelled descriptors. */
 void ft_rt_world_refuse(ft_rt_world_call call, const char *name, const void *pc);
-/* Before a file is opened, or a name is made, changed or removed. Before the first choice that
- * comes once. */
-void ft_rt_world_opens(const char *path, int flags, const char *name, const void *pc);
-void ft_rt_world_changes(const char *name, const void *pc);
 /* Before a signal is sent to a process: to another one than this. */
 void ft_rt_world_signals(pid_t to, const char *name, const void *pc);
 /* The flags that memory is mapped with: what is shared would pass from run to run. */
@@ -122,7 +154,6 @@ int ft_rt_world_maps(int protection, int flags, const char *name, const void *pc
 void ft_rt_world_calls(long number, const void *pc);
 /* Before the call reads a descriptor of the system: only files and the like may be read. */
 void ft_rt_world_reads(int fd, const char *name, const void *pc);
-struct _IO_FILE;
 void ft_rt_world_streams(const struct _IO_FILE *from, const char *name, const void *pc);
 /* Before the call sleeps in the system for so long (-1: for ever): an exploration has no time to
  * pass, so it sleeps for ever or not at all. */
