@@ -1,10 +1,10 @@
-/* Every planted fault of the interval analysis (reduce/intervals/faults.h) is noticed by the
+/* Every planted fault of the interval analysis (ranges/faults.h) is noticed by the
  * comparison with brute force, and without one there is nothing to notice. FT_SEEDS=N: give up a
  * fault after so many. */
 #include "interval_operators.h"
 #include "interval_programs.h"
 
-#include "reduce/intervals/faults.h"
+#include "ranges/faults.h"
 
 enum { MOST_SEEDS = 2000 };
 

@@ -4,7 +4,7 @@
 
 #include "base/contract.h"
 #include "base/memory.h"
-#include "reduce/intervals/faults.h"
+#include "ranges/faults.h"
 
 void ft_evaluation_init(ft_evaluation *v, const ft_term_pool *pool, const ft_range_domain *domain,
                         ft_term_ranges *seen)

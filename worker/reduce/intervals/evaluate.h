@@ -3,7 +3,7 @@
 #ifndef FT_INTERVALS_EVALUATE_H
 #define FT_INTERVALS_EVALUATE_H
 
-#include "reduce/intervals/interval.h"
+#include "ranges/interval.h"
 
 #define FT_NO_SLOT UINT32_MAX
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/contract.h"
-#include "reduce/intervals/faults.h"
+#include "ranges/faults.h"
 
 void ft_executor_init(ft_executor *x, ft_ranges *r, const ft_probe *probes)
 {

@@ -3,14 +3,14 @@
  * concurrent trace programs using transaction sequence graphs, 2010; their §4).
  *
  * A pipeline: steps.h cuts the threads into steps, transactions.h finds those that need not be
- * interrupted, graph.h makes a graph of them, ranges.h carries ranges along it. interval.h is the
- * domain, with its transfer functions in transfer.c; evaluate.h has terms and conditions.
+ * interrupted, graph.h makes a graph of them, ranges.h carries ranges along it. evaluate.h has
+ * terms and conditions over the domain of ranges/interval.h.
  *
  * Not for restricting a search under a context bound (the schedule of a class that keeps to the
  * transactions may switch more often than another one), nor for claims about two threads that are
  * somewhere at once (a state between transactions is not visited).
  *
- * Imports: problem, common/base, common/term. */
+ * Imports: problem, ranges, common/base. */
 #ifndef FT_INTERVALS_INTERVALS_H
 #define FT_INTERVALS_INTERVALS_H
 

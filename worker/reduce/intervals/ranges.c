@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "reduce/intervals/execute.h"
-#include "reduce/intervals/faults.h"
+#include "ranges/faults.h"
 
 typedef struct walk {
     ft_ranges *r;

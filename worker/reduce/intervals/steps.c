@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/contract.h"
-#include "reduce/intervals/faults.h"
+#include "ranges/faults.h"
 
 /* Pairs of accesses that are looked at, at most: contention is quadratic in a variable's accesses.
  */

@@ -5,7 +5,7 @@
 
 #include "base/contract.h"
 #include "base/map.h"
-#include "reduce/intervals/faults.h"
+#include "ranges/faults.h"
 #include "reduce/intervals/lattice.h"
 
 typedef struct state_pair {

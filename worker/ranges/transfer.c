@@ -1,7 +1,7 @@
 /* The transfer functions: what an operator makes of ranges. */
 #include "base/contract.h"
-#include "reduce/intervals/faults.h"
-#include "reduce/intervals/interval.h"
+#include "ranges/faults.h"
+#include "ranges/interval.h"
 
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 uwide;

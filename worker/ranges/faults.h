@@ -1,8 +1,8 @@
 /* Planted faults of the interval analysis, for the tests of the tests: with FT_FAULTS each row is a
  * mistake behind a switch, and tests/unit/test_intervals_faults.c requires that the comparison with
  * brute force notices it. Without FT_FAULTS ft_interval_fault_is is constantly false. */
-#ifndef FT_INTERVALS_FAULTS_H
-#define FT_INTERVALS_FAULTS_H
+#ifndef FT_RANGES_FAULTS_H
+#define FT_RANGES_FAULTS_H
 
 #include <stdbool.h>
 

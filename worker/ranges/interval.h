@@ -8,9 +8,13 @@
  * Bounds are never clamped: an Int bound beyond 64 bits becomes unbounded, and a BitVec result that
  * may wrap is the full range of the view that wraps.
  *
- * The propagation (ranges.h) knows its domain by ft_range_domain alone. */
-#ifndef FT_INTERVALS_INTERVAL_H
-#define FT_INTERVALS_INTERVAL_H
+ * The propagation (reduce/intervals/ranges.h) knows its domain by ft_range_domain alone. The
+ * transfer functions of the operators are in transfer.c; faults.h has the planted mistakes of the
+ * whole analysis.
+ *
+ * Imports: common/base, common/term. */
+#ifndef FT_RANGES_INTERVAL_H
+#define FT_RANGES_INTERVAL_H
 
 #include "term/term.h"
 

@@ -1,10 +1,10 @@
-#include "reduce/intervals/interval.h"
+#include "ranges/interval.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/contract.h"
-#include "reduce/intervals/faults.h"
+#include "ranges/faults.h"
 
 #ifdef FT_FAULTS
 ft_interval_fault_kind ft_interval_fault = FT_INTERVAL_FAULT_NONE;
