@@ -1,6 +1,7 @@
 /* Small random programs that switch much: two to four threads of reads, writes and updates of two
  * or three variables, nested sections of up to two mutexes that may deadlock, and now and then a
- * semaphore, an edge, a read-write lock or an if. In the language of tiny_trace.h. */
+ * semaphore, an edge, a read-write lock or an if. Values are Ints, or bit-vectors of which some
+ * programs only compute what Ints have too. In the language of tiny_trace.h. */
 #ifndef INTERVAL_PROGRAMS_H
 #define INTERVAL_PROGRAMS_H
 
@@ -9,12 +10,15 @@
 #include "tiny_trace.h"
 #include "verdict/checker.h"
 
-enum { PROGRAM_THREADS = 4 };
+/* Shapes of programs, and the first that has arms with sections. */
+enum { PROGRAM_THREADS = 4, PROGRAM_SHAPES = 15, PROGRAM_ARMS = 8 };
 
 typedef struct program_shape {
     uint32_t threads, accesses, locks;
-    bool sync; /* semaphores, edges, read-write locks, ifs */
-    bool arms; /* ifs with sections in their arms */
+    bool sync;      /* semaphores, edges, read-write locks, ifs */
+    bool arms;      /* ifs with sections in their arms */
+    uint32_t width; /* of BitVecs; 0: Ints */
+    bool is_signed; /* comparisons of BitVecs */
 } program_shape;
 
 typedef struct program_writer {
@@ -30,17 +34,42 @@ static inline uint32_t program_below(program_writer *w, uint32_t bound)
     return ft_random_below(&w->random, bound);
 }
 
+static inline const char *program_number(program_writer *w, uint32_t number, char *out, size_t size)
+{
+    if (w->shape.width)
+        snprintf(out, size, "(_ bv%u %u)", number, w->shape.width);
+    else
+        snprintf(out, size, "%u", number);
+    return out;
+}
+
+/* "+", or the operator that BitVecs have for it. */
+static inline const char *program_op(const program_writer *w, const char *op)
+{
+    static const char *const ops[][3] = {{"+", "bvadd", "bvadd"},  {"-", "bvsub", "bvsub"},
+                                         {"*", "bvmul", "bvmul"},  {"<=", "bvule", "bvsle"},
+                                         {">=", "bvuge", "bvsge"}, {"<", "bvult", "bvslt"},
+                                         {">", "bvugt", "bvsgt"}};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (strcmp(ops[i][0], op) == 0)
+            return ops[i][!w->shape.width ? 0 : w->shape.is_signed ? 2 : 1];
+    abort();
+}
+
 static inline const char *program_term(program_writer *w, char *out, size_t size)
 {
     static const char *const ops[] = {"+", "-", "*"};
-    char local = (char)('p' + program_below(w, 2));
-    uint32_t pick = program_below(w, 10), number = program_below(w, 4);
+    char local = (char)('p' + program_below(w, 2)), number[24];
+    uint32_t pick = program_below(w, 10);
+    program_number(w, program_below(w, 4), number, sizeof number);
     if (pick < 3)
-        snprintf(out, size, "%u", number);
+        snprintf(out, size, "%s", number);
     else if (pick < 6)
         snprintf(out, size, "%c", local);
+    else if (w->shape.width && program_below(w, 12) == 0)
+        snprintf(out, size, "(bvand %c %s)", local, number);
     else
-        snprintf(out, size, "(%s %c %u)", ops[pick % 3], local, number);
+        snprintf(out, size, "(%s %c %s)", program_op(w, ops[pick % 3]), local, number);
     return out;
 }
 
@@ -56,19 +85,29 @@ static inline void program_line(program_writer *w, const char *format, ...)
 
 static inline void program_access(program_writer *w)
 {
-    char term[48], local = (char)('p' + program_below(w, 2)),
-                   variable = (char)('x' + program_below(w, 3));
+    char term[48], number[24], local = (char)('p' + program_below(w, 2)),
+                               variable = (char)('x' + program_below(w, 3));
     uint32_t pick = program_below(w, 12);
+    program_number(w, program_below(w, 3), number, sizeof number);
     if (pick < 5)
         program_line(w, "%c := %c", local, variable);
     else if (pick < 9)
         program_line(w, "%c := %s", variable, program_term(w, term, sizeof term));
-    else if (pick < 11)
-        program_line(w, "%c := (+ %c %u)", variable, variable, program_below(w, 3));
+    else if (pick < (w->shape.width ? 10 : 11))
+        program_line(w, "%c := (%s %c %s)", variable, program_op(w, "+"), variable, number);
     else
-        program_line(w, "%s (%s %c %u)", program_below(w, 4) ? "assume" : "assert",
-                     program_below(w, 2) ? "<=" : ">=", program_below(w, 2) ? variable : local,
-                     program_below(w, 3));
+        program_line(w, "%s (%s %c %s)",
+                     program_below(w, w->shape.width ? 2 : 4) ? "assume" : "assert",
+                     program_op(w, program_below(w, 2) ? "<=" : ">="),
+                     program_below(w, 2) ? variable : local, number);
+}
+
+static inline void program_if(program_writer *w, uint32_t below)
+{
+    char number[24];
+    program_number(w, program_below(w, below), number, sizeof number);
+    program_line(w, "if (%s %c %s)", program_op(w, program_below(w, 2) ? "<" : ">"),
+                 (char)('p' + program_below(w, 2)), number);
 }
 
 static inline void program_sync(program_writer *w)
@@ -101,8 +140,7 @@ static inline void program_sync(program_writer *w)
         return;
     default:
         if (++w->n_ifs > 4) return;
-        program_line(w, "if (%s %c %u)", program_below(w, 2) ? "<" : ">",
-                     (char)('p' + program_below(w, 2)), program_below(w, 3));
+        program_if(w, 3);
         program_access(w);
         bool section = w->n_held == 0 && w->shape.locks && program_below(w, 2);
         if (section) program_line(w, "acq l");
@@ -118,8 +156,7 @@ static inline void program_sync(program_writer *w)
 static inline void program_arm(program_writer *w)
 {
     if (++w->n_ifs > 6) return;
-    program_line(w, "if (%s %c %u)", program_below(w, 2) ? "<" : ">",
-                 (char)('p' + program_below(w, 2)), program_below(w, 2));
+    program_if(w, 2);
     if (w->n_held == 0) {
         program_line(w, "acq l");
         program_access(w);
@@ -166,9 +203,11 @@ static inline ft_trace *program_trace(uint64_t seed, const program_shape *shape)
     program_writer w = {.shape = *shape};
     ft_random_init(&w.random, seed);
     w.has_edge = program_below(&w, 2) != 0;
+    char sort[16] = "";
+    if (shape->width) snprintf(sort, sizeof sort, " %u", shape->width);
     for (char v = 'x'; v <= 'z'; v++)
-        ft_strbuf_printf(&w.text, "var %c %u\n", v, program_below(&w, 3));
-    ft_strbuf_printf(&w.text, "local p 0\nlocal q 0\n");
+        ft_strbuf_printf(&w.text, "var %c %u%s\n", v, program_below(&w, 3), sort);
+    ft_strbuf_printf(&w.text, "local p 0%s\nlocal q 0%s\n", sort, sort);
     ft_strbuf_printf(&w.text, "mutex l\nmutex m\nrw r\nsem s %u\n", program_below(&w, 2));
     for (w.thread = 0; w.thread < shape->threads; w.thread++) program_thread(&w);
     ft_trace *trace = tiny_trace(ft_strbuf_text(&w.text));
@@ -180,12 +219,17 @@ static inline ft_trace *program_trace(uint64_t seed, const program_shape *shape)
 /* Each seed a shape of its own. */
 static inline program_shape program_shape_of(uint64_t seed)
 {
-    static const program_shape shapes[] = {
-        {2, 4, 0, false, false}, {2, 5, 2, false, false}, {2, 4, 2, true, false},
-        {3, 3, 0, false, false}, {3, 3, 2, false, false}, {3, 3, 2, true, false},
-        {4, 2, 0, false, false}, {4, 2, 2, true, false},  {2, 5, 1, false, true},
+    static const program_shape shapes[PROGRAM_SHAPES] = {
+        {2, 4, 0, false, false, 0, false}, {2, 5, 2, false, false, 0, false},
+        {2, 4, 2, true, false, 0, false},  {3, 3, 0, false, false, 0, false},
+        {3, 3, 2, false, false, 0, false}, {3, 3, 2, true, false, 0, false},
+        {4, 2, 0, false, false, 0, false}, {4, 2, 2, true, false, 0, false},
+        {2, 5, 1, false, true, 0, false},  {2, 4, 2, false, false, 8, false},
+        {3, 3, 2, true, false, 32, true},  {2, 4, 1, true, false, 4, true},
+        {2, 4, 1, false, true, 64, false}, {4, 2, 2, true, false, 16, false},
+        {2, 4, 2, false, false, 3, true},
     };
-    return shapes[seed % (sizeof shapes / sizeof *shapes)];
+    return shapes[seed % PROGRAM_SHAPES];
 }
 
 typedef struct program_counts {

@@ -3,10 +3,16 @@
  * propagation and lookaheads of one to three transactions. Classes: every class of complete
  * interleavings of a random program has a member whose switches are permitted, for two threads
  * exactly one. FT_SEEDS=N and FT_SEED_START=N in the environment make longer runs. */
-#include "interval_operators.h"
-#include "interval_programs.h"
+#include "interval_narrow.h"
+#include "interval_solving.h"
 
-enum { DEFAULT_SEEDS = 1500, DEFAULT_PROGRAMS = 900, DEFAULT_OPERATORS = 4000 };
+enum {
+    DEFAULT_SEEDS = 1500,
+    DEFAULT_PROGRAMS = 900,
+    DEFAULT_OPERATORS = 4000,
+    DEFAULT_NARROW = 1000,
+    DEFAULT_SOLVING = 1200
+};
 
 static void test_ranges(void **state)
 {
@@ -80,10 +86,49 @@ static void test_operators(void **state)
     }
 }
 
+static void test_narrow_terms(void **state)
+{
+    (void)state;
+    narrow_counts counts = {0};
+    uint64_t n = interval_number("FT_SEEDS", DEFAULT_NARROW),
+             start = interval_number("FT_SEED_START", 1);
+    for (uint64_t seed = start; seed < start + n; seed++) {
+        char why[400];
+        if (!narrow_compare_seed(seed, &counts, why, sizeof why))
+            fail_msg("seed %llu: %s", (unsigned long long)seed, why);
+    }
+    print_message("%llu terms, %llu of them conditions, %llu checks, %llu integers, %llu narrow\n",
+                  (unsigned long long)counts.terms, (unsigned long long)counts.conditions,
+                  (unsigned long long)counts.checks, (unsigned long long)counts.integers,
+                  (unsigned long long)counts.narrow);
+    assert_true(counts.integers > n && counts.narrow > n / 2 && counts.checks > n);
+}
+
+static void test_narrow_programs(void **state)
+{
+    (void)state;
+    solving_counts counts = {0};
+    uint64_t n = interval_number("FT_SEEDS", DEFAULT_SOLVING),
+             start = interval_number("FT_SEED_START", 1);
+    for (uint64_t seed = start; seed < start + n; seed++) {
+        char why[400];
+        if (!solving_compare_seed(seed, &counts, why, sizeof why)) fail_on_program(seed, why);
+    }
+    print_message(
+        "%llu programs, assertions: %llu fail, %llu hold, %llu late; reads: %llu integers, "
+        "%llu narrow\n",
+        (unsigned long long)counts.programs, (unsigned long long)counts.found,
+        (unsigned long long)counts.not_found, (unsigned long long)counts.late,
+        (unsigned long long)counts.numbers, (unsigned long long)counts.widths);
+    assert_true(counts.found > n / 20 && counts.not_found > n / 20 && counts.late < n / 20);
+    assert_true(counts.numbers > n / 10 && counts.widths > n / 4);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operators),
-                                       cmocka_unit_test(test_ranges),
-                                       cmocka_unit_test(test_programs)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operators), cmocka_unit_test(test_narrow_terms),
+        cmocka_unit_test(test_ranges), cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_narrow_programs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

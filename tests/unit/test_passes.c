@@ -54,6 +54,9 @@ static const char *const PASS_NAMES[PASSES] = {
     X(DOMAINS, "domains")                                                                          \
     X(EDGES, "edges of the causality graph")                                                       \
     X(RANGES, "ranges, for sources and as bounds")                                                 \
+    X(WIDTHS, "bit-vectors in fewer bits")                                                         \
+    X(NUMBERS, "bit-vectors as integers")                                                          \
+    X(NARROW, "all that ranges say")                                                               \
     X(Z3, "Z3 alone")                                                                              \
     X(LITERAL, "the literal encoding")
 typedef enum way {
@@ -302,6 +305,9 @@ static void decide_literally(subject *s, const ft_oracle_answer *answer)
     ft_witness_release(&witness);
 }
 
+static const way WAYS_BY_SEED[] = {WAY_NOTHING, WAY_SLICE,  WAY_DOMAINS, WAY_EDGES, WAY_Z3,
+                                   WAY_RANGES,  WAY_WIDTHS, WAY_NUMBERS, WAY_NARROW};
+
 /* A few of the claims have an encoding of their own; one way a seed for the rest. */
 static void compare_deciding(subject *s)
 {
@@ -314,8 +320,15 @@ static void compare_deciding(subject *s)
     given[WAY_Z3].solver = FT_SOLVER_Z3;
     given[WAY_RANGES].solver = FT_SOLVER_Z3;
     given[WAY_RANGES].intervals = given[WAY_RANGES].bounds = ft_analyses_intervals(s->analyses);
-    static const way ways[] = {WAY_NOTHING, WAY_SLICE, WAY_DOMAINS, WAY_EDGES, WAY_Z3, WAY_RANGES};
-    decide_all(s, ways[s->seed % 6], &given[ways[s->seed % 6]]);
+    given[WAY_WIDTHS].solver = given[WAY_NUMBERS].solver = FT_SOLVER_Z3;
+    given[WAY_WIDTHS].widths = ft_analyses_intervals(s->analyses);
+    given[WAY_NUMBERS].numbers = ft_analyses_numbers(s->analyses);
+    given[WAY_NARROW] = given[WAY_RANGES];
+    given[WAY_NARROW].domains = s->domains;
+    given[WAY_NARROW].widths = given[WAY_WIDTHS].widths;
+    given[WAY_NARROW].numbers = given[WAY_NUMBERS].numbers;
+    way w = WAYS_BY_SEED[s->seed % (sizeof WAYS_BY_SEED / sizeof *WAYS_BY_SEED)];
+    decide_all(s, w, &given[w]);
     for (uint32_t k = 0; s->oracle.answers.len && k < 4; k++) {
         uint32_t n = (uint32_t)s->oracle.answers.len;
         decide_in_cones(s, &s->oracle.answers.data[ft_random_below(&s->random, n)], cone);

@@ -1,7 +1,8 @@
 /* A tiny language for traces in tests, one statement a line:
  *
- *   var x 0 | var x | local a 0 | mutex l | rec l | chk l | rw l declarations (all values are Int;
- *   sem s 1 | cond c | bar b 2 | once o | block m x y            chk: error-checking)
+ *   var x 0 | var x | local a 0 | mutex l | rec l | chk l | rw l declarations (values are Int, or
+ *   sem s 1 | cond c | bar b 2 | once o | block m x y            with `var x 0 8` BitVec 8;
+ *                                                                chk: error-checking)
  *   T1: r x [5] | ra x [5] | w x [5] | wa x [5]                  plain accesses; ..a: atomic
  *   T1: [atomic] x := (+ a 1), y := 2 if (> x 0)                 guarded assignment
  *   T1: assume (> x 0) | T1: assert (> x 0)
@@ -51,14 +52,21 @@ static inline ft_term tiny_term(ft_builder *b, const char *text)
     return term;
 }
 
-static inline uint32_t tiny_value(ft_builder *b, const char *text)
+static inline uint32_t tiny_value_of(ft_builder *b, const char *text, ft_sort sort)
 {
     ft_error err = FT_ERROR_INIT;
     ft_value value = {0};
     if (!text) return FT_NO_VALUE;
+    if (sort.kind == FT_SORT_BITVEC)
+        return ft_builder_value(b, (ft_value){sort, strtoull(text, NULL, 10)});
     if (ft_value_parse(text, strlen(text), FT_INT_SORT, &value, &err))
         fail_msg("value %s: %s", text, err.message);
     return ft_builder_value(b, value);
+}
+
+static inline uint32_t tiny_value(ft_builder *b, const char *text)
+{
+    return tiny_value_of(b, text, FT_INT_SORT);
 }
 
 static inline void tiny_block(ft_builder *b, const tiny_words *w)
@@ -76,12 +84,14 @@ static inline void tiny_declare(ft_builder *b, char *line)
     tiny_words w = tiny_split(line);
     const char *name = w.word[1], *number = w.count > 2 ? w.word[2] : NULL;
     size_t length = strlen(name);
+    ft_sort sort = FT_INT_SORT;
+    if (w.count > 3) sort = (ft_sort){FT_SORT_BITVEC, (uint8_t)strtoul(w.word[3], NULL, 10)};
     if (strcmp(w.word[0], "var") == 0)
-        ft_builder_shared_initial(b, ft_builder_shared(b, name, length, FT_INT_SORT),
-                                  tiny_value(b, number));
+        ft_builder_shared_initial(b, ft_builder_shared(b, name, length, sort),
+                                  tiny_value_of(b, number, sort));
     else if (strcmp(w.word[0], "local") == 0)
-        ft_builder_local_initial(b, ft_builder_local(b, name, length, FT_INT_SORT),
-                                 tiny_value(b, number));
+        ft_builder_local_initial(b, ft_builder_local(b, name, length, sort),
+                                 tiny_value_of(b, number, sort));
     else if (strcmp(w.word[0], "mutex") == 0)
         ft_builder_lock(b, name, length, FT_LOCK_MUTEX);
     else if (strcmp(w.word[0], "rec") == 0)

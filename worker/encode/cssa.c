@@ -6,7 +6,7 @@
 #include "base/contract.h"
 
 #include "problem/faults.h"
-#include "reduce/intervals/intervals.h"
+#include "reduce/intervals/numbers.h"
 #include "values/domain.h"
 
 struct ft_cssa {
@@ -320,32 +320,35 @@ ft_expr ft_cssa_false_with(ft_cssa *c, uint32_t e, ft_term term, const ft_reads 
     return ft_session_and(c->session, both, 2);
 }
 
-static void limit(ft_cssa *c, ft_expr read, ft_sort sort, ft_range range)
+/* ---- reads -------------------------------------------------------------------------------------
+ */
+
+static void add_range(const ft_problem *p, uint32_t e, uint32_t i, uint32_t variable,
+                      ft_unknown *read)
 {
-    ft_range any = ft_range_any(sort);
-    if (sort.kind == FT_SORT_BOOL) return;
-    if (range.low > any.low)
-        ft_session_limit(c->session, read, ft_range_bound(sort, range.low), true, true);
-    if (range.high < any.high)
-        ft_session_limit(c->session, read, ft_range_bound(sort, range.high), false, true);
-    if (range.ulow > any.ulow)
-        ft_session_limit(c->session, read, (ft_value){sort, range.ulow}, true, false);
-    if (range.uhigh < any.uhigh)
-        ft_session_limit(c->session, read, (ft_value){sort, range.uhigh}, false, false);
+    const ft_intervals *from = p->bounds ? p->bounds : p->widths;
+    ft_range range;
+    if (!from && p->numbers) from = p->numbers->intervals;
+    if (!from || !ft_intervals_access(from, e, i, &range)) return;
+    read->range = range;
+    read->bounds = p->bounds;
+    read->width = p->widths;
+    if (p->numbers) read->number = ft_numbers_shared(p->numbers, variable);
 }
 
-/* A fresh unknown, limited to the values that the read can have. */
-static ft_expr unknown_read(ft_cssa *c, uint32_t e, uint32_t i, ft_sort sort)
+/* A fresh unknown, with what is known of the values that the read can have. */
+static ft_expr unknown_read(ft_cssa *c, uint32_t e, uint32_t i, uint32_t variable)
 {
-    const ft_domains *domains = c->problem->domains;
-    const ft_domain *domain = domains ? ft_domains_read(domains, e, i) : NULL;
-    bool is_open = !domain || domain->any || domain->count == 0;
-    ft_expr read = is_open ? ft_session_constant(c->session, sort)
-                           : ft_session_choice(c->session, sort, domain->bits, domain->count);
-    const ft_intervals *bounds = c->problem->bounds;
-    ft_range range;
-    if (bounds && ft_intervals_access(bounds, e, i, &range)) limit(c, read, sort, range);
-    return read;
+    const ft_problem *p = c->problem;
+    const ft_domain *domain = p->domains ? ft_domains_read(p->domains, e, i) : NULL;
+    ft_sort sort = shared_sort(c, variable);
+    ft_unknown read = {.sort = sort, .range = ft_range_any(sort)};
+    if (domain && !domain->any && domain->count > 0) {
+        read.bits = domain->bits;
+        read.count = domain->count;
+    }
+    add_range(p, e, i, variable, &read);
+    return ft_session_unknown(c->session, &read);
 }
 
 /* ---- construction ------------------------------------------------------------------------------
@@ -358,12 +361,12 @@ static void define_event(ft_cssa *c, uint32_t e)
     if (!action || ft_cssa_path(c, e) == FT_LIT_FALSE) return;
     c->action_of[e] = (uint32_t)c->reads.len;
     for (uint32_t i = 0; i < action->n_accesses; i++) {
-        ft_sort sort = shared_sort(c, action->accesses[i].variable);
+        uint32_t variable = action->accesses[i].variable;
         ft_expr read = NULL;
         if (!action->accesses[i].write)
             read = c->problem->model == FT_MODEL_CTP
-                       ? unknown_read(c, e, i, sort)
-                       : of_vid(c, ft_run_vid(c->problem->run, e, i), sort);
+                       ? unknown_read(c, e, i, variable)
+                       : of_vid(c, ft_run_vid(c->problem->run, e, i), shared_sort(c, variable));
         ft_vec_push(&c->reads, read);
     }
     place p = {.c = c, .e = e};

@@ -63,6 +63,12 @@ static void *open_intervals(ft_analyses *a)
     return ft_intervals_new(a->problem, &limits);
 }
 
+static void *open_numbers(ft_analyses *a)
+{
+    const ft_intervals *intervals = ft_analyses_intervals(a);
+    return intervals ? ft_numbers_new(intervals) : NULL;
+}
+
 static void *open_windows(ft_analyses *a)
 {
     return ft_windows_new(a->problem);
@@ -118,7 +124,15 @@ static void release_causality(ft_analyses *a, void *state)
 static void release_intervals(ft_analyses *a, void *state)
 {
     if (a->problem->intervals == state) a->problem->intervals = NULL;
+    if (a->problem->bounds == state) a->problem->bounds = NULL;
+    if (a->problem->widths == state) a->problem->widths = NULL;
     ft_intervals_free(state);
+}
+
+static void release_numbers(ft_analyses *a, void *state)
+{
+    if (a->problem->numbers == state) a->problem->numbers = NULL;
+    ft_numbers_free(state);
 }
 
 static void release_domains(ft_analyses *a, void *state)

@@ -11,7 +11,7 @@
 #include "encode/decide.h"
 #include "proofs/proofs.h"
 #include "proofs/stuck/stuck.h"
-#include "reduce/intervals/intervals.h"
+#include "reduce/intervals/numbers.h"
 #include "reduce/reduce.h"
 #include "values/values.h"
 #include "verdict/checker.h"
@@ -28,6 +28,8 @@
     X(DOMAINS, domains, ft_domains, MODEL, "finite sets of values; NULL where there are none")     \
     X(INTERVALS, intervals, ft_intervals, MODEL,                                                   \
       "ranges of what events read and write; NULL where they are left out")                        \
+    X(NUMBERS, numbers, ft_numbers, MODEL,                                                         \
+      "bit-vectors that are Ints for Z3; NULL where intervals are left out")                       \
     X(WINDOWS, windows, ft_windows, MODEL, "ends of the run behind a cut")                         \
     X(SCHEDULES, schedules, ft_schedules, MODEL, "least schedules of plain traces")                \
     X(ORDER_BASE, order_base, ft_decider, MODEL, "the encoded trace, for the own solver")          \

@@ -216,6 +216,40 @@ static ft_answer use_bounds(solving *t, const ft_pass *row)
     return FT_ANSWER_UNKNOWN;
 }
 
+static bool may_use_integers(const solving *t)
+{
+    return may_use_z3(t) && !t->engine->problem.numbers;
+}
+
+static ft_answer use_integers(solving *t, const ft_pass *row)
+{
+    (void)row;
+    double start = ft_now_ms();
+    const ft_numbers *numbers = ft_analyses_numbers(t->engine->analyses);
+    uint64_t looked = 0, found = 0;
+    t->engine->problem.numbers = numbers;
+    if (numbers) found = ft_narrow_numbers(numbers, &looked);
+    tally(t->engine, FT_PASS_INTERVAL_INTEGERS, looked, found, start);
+    return FT_ANSWER_UNKNOWN;
+}
+
+static bool may_use_widths(const solving *t)
+{
+    return may_use_z3(t) && !t->engine->problem.widths;
+}
+
+static ft_answer use_widths(solving *t, const ft_pass *row)
+{
+    (void)row;
+    double start = ft_now_ms();
+    const ft_intervals *intervals = ft_analyses_intervals(t->engine->analyses);
+    uint64_t looked = 0, found = 0;
+    t->engine->problem.widths = intervals;
+    if (intervals) found = ft_narrow_widths(intervals, &looked);
+    tally(t->engine, FT_PASS_INTERVAL_WIDTHS, looked, found, start);
+    return FT_ANSWER_UNKNOWN;
+}
+
 static ft_answer use_z3(solving *t, const ft_pass *row)
 {
     return decide_by(t->engine, FT_SOLVER_Z3, row->share, t->question, t->witness, t->stats);
@@ -244,6 +278,8 @@ static const struct {
     [FT_PASS_ORDER] = {may_use_order, use_order},
     [FT_PASS_DELAY] = {may_use_delay, use_delay},
     [FT_PASS_INTERVAL_BOUNDS] = {may_use_bounds, use_bounds},
+    [FT_PASS_INTERVAL_INTEGERS] = {may_use_integers, use_integers},
+    [FT_PASS_INTERVAL_WIDTHS] = {may_use_widths, use_widths},
     [FT_PASS_Z3] = {may_use_z3, use_z3},
     [FT_PASS_LITERAL] = {may_use_literal, use_literal},
 };
@@ -258,7 +294,8 @@ static bool serves(const solving *t, ft_pass_id pass)
 static bool counts_itself(ft_pass_id pass)
 {
     return pass == FT_PASS_INTERVAL_VALUES || pass == FT_PASS_INTERVAL_SOURCES ||
-           pass == FT_PASS_INTERVAL_BOUNDS;
+           pass == FT_PASS_INTERVAL_BOUNDS || pass == FT_PASS_INTERVAL_INTEGERS ||
+           pass == FT_PASS_INTERVAL_WIDTHS;
 }
 
 static ft_answer decide(ft_engine *engine, const ft_question *question, ft_witness *witness,

@@ -130,17 +130,18 @@ static bool ran_well(const ft_trace *trace)
 
 static void slice_reads(ft_engine *engine)
 {
-    FT_VEC(ft_term) conditions = {0};
+    engine->conditions.len = 0;
     for (size_t p = 0; p < engine->spec.properties.len; p++) {
         const ft_property *property = &engine->spec.properties.data[p];
         for (size_t i = 0; i < property->claims.len; i++)
             if (property->claims.data[i].kind == FT_CLAIM_CONDITION)
-                ft_vec_push(&conditions, property->claims.data[i].condition);
+                ft_vec_push(&engine->conditions, property->claims.data[i].condition);
     }
-    engine->slice = ft_slice_new(engine->trace, engine->problem.model, conditions.data,
-                                 (uint32_t)conditions.len);
+    engine->problem.conditions = engine->conditions.data;
+    engine->problem.n_conditions = (uint32_t)engine->conditions.len;
+    engine->slice = ft_slice_new(engine->trace, engine->problem.model, engine->conditions.data,
+                                 engine->problem.n_conditions);
     engine->problem.slice = engine->slice;
-    ft_vec_release(&conditions);
 }
 
 ft_status ft_engine_new(ft_trace *trace, const char *trace_hash, const json_t *spec,
@@ -222,6 +223,7 @@ void ft_engine_free(ft_engine *engine)
     ft_order_free(engine->order);
     ft_spec_release(&engine->spec);
     ft_vec_release(&engine->subproblems);
+    ft_vec_release(&engine->conditions);
     free(engine->trace_hash);
     free(engine);
 }

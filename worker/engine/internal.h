@@ -18,7 +18,8 @@ struct ft_engine {
     ft_order *order;
     ft_run *run;
     ft_problem problem;
-    ft_slice *slice; /* NULL: every read matters */
+    FT_VEC(ft_term) conditions; /* of the properties */
+    ft_slice *slice;            /* NULL: every read matters */
     ft_record_context context;
     ft_analyses *analyses;            /* for problem.model */
     ft_pass_tally tallies[FT_PASSES]; /* of the group at hand */

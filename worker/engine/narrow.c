@@ -69,19 +69,64 @@ uint64_t ft_narrow_sources(const ft_intervals *intervals, const ft_writes *write
     return dropped;
 }
 
-uint64_t ft_narrow_reads(const ft_intervals *intervals, uint64_t *looked)
+/* ---- reads ----------------------------------------------------------------------------------- */
+
+typedef struct counted_read {
+    const ft_intervals *intervals;
+    const void *context;
+    uint32_t variable;
+    ft_sort sort;
+    ft_range range;
+} counted_read;
+
+typedef bool (*read_test)(const counted_read *read);
+
+/* Reads of symbolic events that the test holds for, of those with a range. */
+static uint64_t count_reads(const ft_intervals *v, const void *context, bool bits_alone,
+                            read_test test, uint64_t *looked)
 {
-    const ft_trace *trace = intervals->problem->trace;
-    uint64_t bounded = 0;
+    const ft_trace *trace = v->problem->trace;
+    uint64_t count = 0;
     for (uint32_t e = 0; e < trace->n_events; e++) {
         const ft_action *action = ft_trace_action(trace, e);
         for (uint32_t i = 0; action && i < action->n_accesses; i++) {
-            ft_range range;
-            if (action->accesses[i].write) continue;
+            counted_read read = {v, context, action->accesses[i].variable, {0}, {0}};
+            read.sort = trace->shared_info[read.variable].sort;
+            if (action->accesses[i].write || (bits_alone && read.sort.kind != FT_SORT_BITVEC))
+                continue;
             ++*looked;
-            bounded += ft_intervals_access(intervals, e, i, &range) &&
-                       !ft_range_equal(range, ft_range_any(sort_of(intervals, e, i)));
+            count += ft_intervals_access(v, e, i, &read.range) && test(&read);
         }
     }
-    return bounded;
+    return count;
+}
+
+static bool has_bound(const counted_read *read)
+{
+    return !ft_range_equal(read->range, ft_range_any(read->sort));
+}
+
+static bool is_number(const counted_read *read)
+{
+    return ft_numbers_shared(read->context, read->variable) != FT_NUMBER_BITS;
+}
+
+static bool is_narrow(const counted_read *read)
+{
+    return ft_range_width(read->range) < read->sort.width;
+}
+
+uint64_t ft_narrow_reads(const ft_intervals *intervals, uint64_t *looked)
+{
+    return count_reads(intervals, NULL, false, has_bound, looked);
+}
+
+uint64_t ft_narrow_numbers(const ft_numbers *numbers, uint64_t *looked)
+{
+    return count_reads(numbers->intervals, numbers, true, is_number, looked);
+}
+
+uint64_t ft_narrow_widths(const ft_intervals *intervals, uint64_t *looked)
+{
+    return count_reads(intervals, NULL, true, is_narrow, looked);
 }

@@ -12,5 +12,8 @@ uint64_t ft_narrow_sources(const ft_intervals *intervals, const ft_writes *write
                            uint64_t *looked);
 /* Reads with a bound. */
 uint64_t ft_narrow_reads(const ft_intervals *intervals, uint64_t *looked);
+/* Of the BitVec reads: those that are Ints, and those with fewer bits than their sort has. */
+uint64_t ft_narrow_numbers(const ft_numbers *numbers, uint64_t *looked);
+uint64_t ft_narrow_widths(const ft_intervals *intervals, uint64_t *looked);
 
 #endif

@@ -102,6 +102,10 @@ typedef enum ft_traces {
       "the run with one thread delayed, where values are too many for the own solver")             \
     X(INTERVAL_BOUNDS, "interval-bounds", SOLVE, NARROWS, FT_REASONS, TERM, CTP, ANY, 0, 100,      \
       "encode/cssa.c", "bounds of reads as constraints for Z3")                                    \
+    X(INTERVAL_INTEGERS, "interval-integers", SOLVE, NARROWS, FT_REASONS, TERM, CTP, ANY, 0, 100,  \
+      "reduce/intervals/numbers.c", "bit-vectors that cannot wrap as integers for Z3")             \
+    X(INTERVAL_WIDTHS, "interval-widths", SOLVE, NARROWS, FT_REASONS, TERM, CTP, ANY, 0, 100,      \
+      "solve/session_bits.c", "bit-vectors in the bits that their ranges need, for Z3")            \
     X(Z3, "z3", SOLVE, DECIDES, FT_REASONS, ALL, ALL, ANY, 0, 25, "solve/session_z3.c",            \
       "the default encoding, by Z3")                                                               \
     X(LITERAL, "literal", SOLVE, DECIDES, FT_REASONS, ALL, ALL, SMALL, 0, 100, "encode/literal.c", \

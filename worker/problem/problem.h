@@ -20,12 +20,17 @@ typedef struct ft_problem {
     const ft_run *run;
     ft_model model;
     ft_wakeups wakeups;
-    ft_solver solver;      /* AUTO: a decider's own choice, and never a guess (decide.h, beyond) */
+    ft_solver solver; /* AUTO: a decider's own choice, and never a guess (decide.h, beyond) */
+    const ft_term *conditions; /* [n_conditions] terms that claims evaluate, at any event */
+    uint32_t n_conditions;
     const ft_slice *slice; /* reads whose value can matter (problem/slice.h); NULL: all */
     const struct ft_domains *domains; /* what reads can return (values/domain.h); NULL: anything */
     const struct ft_intervals *intervals; /* sources of reads (reduce/intervals/intervals.h); NULL:
                                              any write that the order allows */
-    const struct ft_intervals *bounds;    /* of reads, for Z3; NULL: none */
+    /* Of reads, for Z3 (solve/session.h, ft_unknown); NULL: not used. */
+    const struct ft_intervals *bounds; /* constraints */
+    const struct ft_intervals *widths; /* BitVecs in fewer bits */
+    const struct ft_numbers *numbers;  /* BitVecs that are Ints (reduce/intervals/numbers.h) */
     struct ft_causality *causality; /* whose edges the default encoding assumes with a claim; NULL:
                                        none */
 } ft_problem;

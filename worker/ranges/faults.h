@@ -32,7 +32,12 @@
     X(MUL_CORNERS, "a product has two of its four corners")                                        \
     X(UNSIGNED, "a signed comparison compares unsigned bounds")                                    \
     X(SHIFT, "a right shift keeps its lower bound")                                                \
-    X(READ_AFTER, "a read's range is recorded behind the event's own write")
+    X(READ_AFTER, "a read's range is recorded behind the event's own write")                       \
+    X(NARROW_RESULT, "a result is kept in one bit less than its range needs")                      \
+    X(NARROW_SIGN, "the bits that are not kept are zero, whatever the sign is")                    \
+    X(NARROW_COMPARE, "values are compared in one bit less than they need")                        \
+    X(NUMBER_WRAPS, "a sum that may wrap is an Int's")                                             \
+    X(NUMBER_VIEW, "an unsigned Int is taken for the signed one")
 
 typedef enum ft_interval_fault_kind {
 #define FT_ROW(symbol, doc) FT_INTERVAL_FAULT_##symbol,

@@ -156,6 +156,29 @@ unsigned ft_range_bits(ft_sort sort, ft_range range)
     return extent ? 64 - (unsigned)__builtin_clzll(extent) : 0;
 }
 
+static unsigned length_of(uint64_t bits)
+{
+    return bits ? 64 - (unsigned)__builtin_clzll(bits) : 0;
+}
+
+unsigned ft_range_unsigned_width(ft_range range)
+{
+    return range.uhigh ? length_of(range.uhigh) : 1;
+}
+
+unsigned ft_range_signed_width(ft_range range)
+{
+    unsigned low = length_of((uint64_t)(range.low < 0 ? ~range.low : range.low)),
+             high = length_of((uint64_t)(range.high < 0 ? ~range.high : range.high));
+    return 1 + (low > high ? low : high);
+}
+
+unsigned ft_range_width(ft_range range)
+{
+    unsigned zero = ft_range_unsigned_width(range), sign = ft_range_signed_width(range);
+    return zero < sign ? zero : sign;
+}
+
 static void print_bounds(ft_sort sort, ft_range range, ft_strbuf *out)
 {
     bool is_unsigned = sort.kind == FT_SORT_BITVEC &&

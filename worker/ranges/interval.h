@@ -27,6 +27,13 @@ typedef struct ft_range {
  * the same operation on Ints. */
 enum { FT_WRAPS_UNSIGNED = 1, FT_WRAPS_SIGNED = 2 };
 
+/* The Int that stands for a BitVec: of the view in which no operation on it wraps. */
+typedef enum ft_number {
+    FT_NUMBER_BITS, /* none does */
+    FT_NUMBER_UNSIGNED,
+    FT_NUMBER_SIGNED
+} ft_number;
+
 /* A domain of values: what the propagation needs. */
 typedef struct ft_range_domain {
     ft_range (*any)(ft_sort sort);
@@ -56,6 +63,11 @@ uint64_t ft_range_extent(ft_sort sort, ft_range range);
 /* The bits that count the values of a range: of the paper's metric (Ganai and Wang §4.3), and a
  * constant has none. 64 for an unbounded one. */
 unsigned ft_range_bits(ft_sort sort, ft_range range);
+/* Of a BitVec: the bits in which all values of the range can be written, as unsigned or as signed
+ * numbers (two's complement); at least 1, and of either view at most the width. */
+unsigned ft_range_unsigned_width(ft_range range);
+unsigned ft_range_signed_width(ft_range range);
+unsigned ft_range_width(ft_range range); /* the lesser one */
 /* The range of the Int, or of the BitVec in the view with fewer values, as people read it:
  * "[0,5]", "[1,+]" where it is unbounded above, "true", "any". */
 void ft_range_print(ft_sort sort, ft_range range, ft_strbuf *out);

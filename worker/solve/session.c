@@ -127,6 +127,15 @@ ft_expr ft_session_constant(ft_session *session, ft_sort sort)
     return session->backend->constant(session, sort);
 }
 
+ft_expr ft_session_unknown(ft_session *session, const ft_unknown *known)
+{
+    FT_REQUIRE(session && known && !ft_range_is_empty(known->range));
+    FT_REQUIRE(known->number == FT_NUMBER_BITS || known->sort.kind == FT_SORT_BITVEC);
+    if (session->backend->unknown) return session->backend->unknown(session, known);
+    return known->count ? ft_session_choice(session, known->sort, known->bits, known->count)
+                        : ft_session_constant(session, known->sort);
+}
+
 ft_expr ft_session_choice(ft_session *session, ft_sort sort, const uint64_t *bits, uint32_t count)
 {
     FT_REQUIRE(session && bits && count > 0);
@@ -137,13 +146,6 @@ ft_expr ft_session_one_of(ft_session *session, ft_sort sort, const ft_expr *all,
 {
     FT_REQUIRE(session && (all || count == 0));
     return session->backend->one_of(session, sort, all, count);
-}
-
-void ft_session_limit(ft_session *session, ft_expr value, ft_value bound, bool at_least,
-                      bool is_signed)
-{
-    if (session->backend->limit)
-        session->backend->limit(session, value, bound, at_least, is_signed);
 }
 
 ft_expr ft_session_value(ft_session *session, ft_value value)

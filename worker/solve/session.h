@@ -4,16 +4,16 @@
  * values out of few, the project's own solver (cdcl.h). Literals and expressions belong to one
  * session and are not mixed.
  *
- * Imports: solve/cdcl, common/base, common/term. */
+ * Imports: ranges, solve/cdcl, common/base. */
 #ifndef FT_SOLVE_SESSION_H
 #define FT_SOLVE_SESSION_H
 
+#include "ranges/interval.h"
 #include "solve/cdcl/literal.h"
-#include "term/term.h"
 
 typedef struct ft_session ft_session;
-typedef struct _Z3_ast *ft_expr; /* a value or formula; each kind of session has its own handle
-                                    behind this type. NULL: true (guards) */
+typedef struct ft_expression *ft_expr; /* a value or formula, owned by the session; each solver has
+                                          its own behind this type. NULL: true (guards) */
 
 /* The solver's settings: one row per configuration. Columns: symbol, doc, solver; for Z3 also
  * preferred phase (0 false, 1 true), arith.solver, case_split (3: relevant clauses first, worth 10x
@@ -30,6 +30,24 @@ typedef enum ft_session_kind {
 #undef FT_ROW
         FT_SESSION_KINDS
 } ft_session_kind;
+
+/* An unknown value with what is known of it. An ORDER session uses the list alone, a Z3 session
+ * the range, as far as it is allowed to.
+ *
+ * Widths and numbers change how a Z3 session writes values, not what they are: an expression of
+ * sort BitVec is kept in the bits that its range needs, or as an Int, and what terms compute from
+ * it is kept in the bits, or as the Int, that follows from the ranges of their operands
+ * (session_bits.c). Where two ways of writing meet, both are extended. So answers do not depend on
+ * it, and schedules are read off literals: nothing has to be turned back. */
+typedef struct ft_unknown {
+    ft_sort sort;
+    const uint64_t *bits; /* [count] it is one of these distinct values */
+    uint32_t count;       /* 0: no list */
+    ft_range range;       /* it lies in there; not empty */
+    bool bounds;          /* the range is a constraint */
+    bool width;           /* a BitVec has no more bits than the range needs */
+    ft_number number;     /* a BitVec is this Int, in the range */
+} ft_unknown;
 
 ft_session *ft_session_open(ft_session_kind kind);
 void ft_session_close(ft_session *session); /* accepts NULL */
@@ -52,14 +70,12 @@ void ft_session_order_atom(ft_session *session, ft_lit literal, uint32_t a, uint
  * ft_session_gave_up reports that. Not in an ORDER session: order variables, less, add, integer,
  * bits. */
 ft_expr ft_session_constant(ft_session *session, ft_sort sort); /* a fresh unknown */
+/* Likewise, with what is known of it. */
+ft_expr ft_session_unknown(ft_session *session, const ft_unknown *known);
 /* Likewise, known to be one of these distinct values (at least one). */
 ft_expr ft_session_choice(ft_session *session, ft_sort sort, const uint64_t *bits, uint32_t count);
 /* Likewise, known to be equal to one of these. */
 ft_expr ft_session_one_of(ft_session *session, ft_sort sort, const ft_expr *all, uint32_t count);
-/* The value is at most, or at least, the bound (of its sort; a BitVec: signed or not). An ORDER
- * session, which has its choices, ignores it. */
-void ft_session_limit(ft_session *session, ft_expr value, ft_value bound, bool at_least,
-                      bool is_signed);
 ft_expr ft_session_value(ft_session *session, ft_value value);
 ft_expr ft_session_order_variable(ft_session *session); /* a fresh integer */
 ft_expr ft_session_less(ft_session *session, ft_expr a, ft_expr b);

@@ -21,8 +21,7 @@ typedef struct ft_backend {
     ft_expr (*constant)(ft_session *session, ft_sort sort);
     ft_expr (*choice)(ft_session *session, ft_sort sort, const uint64_t *bits, uint32_t count);
     ft_expr (*one_of)(ft_session *session, ft_sort sort, const ft_expr *all, uint32_t count);
-    void (*limit)(ft_session *session, ft_expr value, ft_value bound, bool at_least,
-                  bool is_signed); /* NULL: ignored */
+    ft_expr (*unknown)(ft_session *session, const ft_unknown *known); /* NULL: by the list */
     ft_expr (*value)(ft_session *session, ft_value value);
     ft_expr (*literal)(ft_session *session, ft_lit literal);
     ft_expr (*equal)(ft_session *session, ft_expr a, ft_expr b);

@@ -70,7 +70,7 @@ static const struct {
     [FT_OP_CONCAT] = {.fold = Z3_mk_concat},
 };
 
-static Z3_ast zero_of(ft_z3_session *s, ft_sort sort)
+static ft_expr zero_of(ft_z3_session *s, ft_sort sort)
 {
     return ft_session_value(&s->base, (ft_value){sort, 0});
 }
@@ -84,8 +84,9 @@ static Z3_ast make_special(ft_z3_session *s, const ft_term_node *node, const Z3_
     if (node->op == FT_OP_ZERO_EXTEND) return Z3_mk_zero_ext(z3, node->index[0], args[0]);
     if (node->op == FT_OP_SIGN_EXTEND) return Z3_mk_sign_ext(z3, node->index[0], args[0]);
     if (node->op == FT_OP_ABS)
-        return Z3_mk_ite(z3, Z3_mk_lt(z3, args[0], zero_of(s, FT_INT_SORT)),
+        return Z3_mk_ite(z3, Z3_mk_lt(z3, args[0], ft_z3_ast(s, zero_of(s, FT_INT_SORT))),
                          Z3_mk_unary_minus(z3, args[0]), args[0]);
+    if (node->op == FT_OP_ITE) return Z3_mk_ite(z3, args[0], args[1], args[2]);
     assert(node->op == FT_OP_IMPLIES && node->n_children >= 2); /* every other one has a row */
     Z3_ast result = args[node->n_children - 1];                 /* => is right-associative */
     for (uint32_t i = node->n_children - 1; i > 0; i--)
@@ -93,7 +94,7 @@ static Z3_ast make_special(ft_z3_session *s, const ft_term_node *node, const Z3_
     return result;
 }
 
-static Z3_ast make(ft_z3_session *s, const ft_term_node *node, const Z3_ast *args)
+Z3_ast ft_z3_make(ft_z3_session *s, const ft_term_node *node, const Z3_ast *args)
 {
     uint32_t n = node->n_children;
     assert(n > 0 && node->op < FT_OP_COUNT);
@@ -118,37 +119,58 @@ static Z3_ast make(ft_z3_session *s, const ft_term_node *node, const Z3_ast *arg
 
 static pair translate(translation *t, ft_term term);
 
+static bool has_bits(const translation *t, const ft_term_node *node)
+{
+    for (uint32_t i = 0; i < node->n_children; i++)
+        if (ft_term_sort(t->pool, node->children[i]).kind == FT_SORT_BITVEC) return true;
+    return false;
+}
+
+static ft_expr make(translation *t, const ft_term_node *node, const ft_expr *args)
+{
+    if (t->s->narrows && has_bits(t, node)) return ft_z3_bits_apply(t->s, t->pool, node, args);
+    FT_VEC(Z3_ast) asts = {0};
+    for (uint32_t i = 0; i < node->n_children; i++) {
+        Z3_ast ast = ft_z3_ast(t->s, args[i]);
+        ft_vec_push(&asts, ast);
+    }
+    ft_expr result = ft_z3_plain(t->s, node->sort, ft_z3_make(t->s, node, asts.data));
+    ft_vec_release(&asts);
+    return result;
+}
+
 static pair translate_ite(translation *t, const ft_term_node *node)
 {
     pair c = translate(t, node->children[0]);
     pair a = translate(t, node->children[1]);
     pair b = translate(t, node->children[2]);
     Z3_context z3 = t->s->z3;
-    ft_expr branch = NULL;
+    ft_expr branch = NULL, values[3] = {c.value, a.value, b.value};
     if (a.defined || b.defined) {
-        Z3_ast yes = a.defined ? a.defined : Z3_mk_true(z3);
-        Z3_ast no = b.defined ? b.defined : Z3_mk_true(z3);
-        branch = Z3_mk_ite(z3, c.value, yes, no);
+        Z3_ast yes = a.defined ? ft_z3_ast(t->s, a.defined) : Z3_mk_true(z3);
+        Z3_ast no = b.defined ? ft_z3_ast(t->s, b.defined) : Z3_mk_true(z3);
+        branch = ft_z3_plain(t->s, FT_BOOL_SORT, Z3_mk_ite(z3, ft_z3_ast(t->s, c.value), yes, no));
     }
     ft_expr both[2] = {c.defined, branch};
-    return (pair){Z3_mk_ite(z3, c.value, a.value, b.value), ft_session_and(&t->s->base, both, 2)};
+    return (pair){make(t, node, values), ft_session_and(&t->s->base, both, 2)};
 }
 
 static pair translate_apply(translation *t, const ft_term_node *node)
 {
     FT_VEC(ft_expr) args = {0};
     FT_VEC(ft_expr) defined = {0};
+    ft_session *session = &t->s->base;
     for (uint32_t i = 0; i < node->n_children; i++) {
         pair child = translate(t, node->children[i]);
         ft_vec_push(&args, child.value);
         ft_vec_push(&defined, child.defined);
         if (i == 0 || !MAKE[node->op].divides) continue;
-        Z3_ast zero = zero_of(t->s, ft_term_sort(t->pool, node->children[i]));
-        Z3_ast nonzero = Z3_mk_not(t->s->z3, Z3_mk_eq(t->s->z3, child.value, zero));
+        ft_expr zero = zero_of(t->s, ft_term_sort(t->pool, node->children[i]));
+        ft_expr nonzero = ft_session_not(session, ft_session_equal(session, child.value, zero));
         ft_vec_push(&defined, nonzero);
     }
-    pair result = {make(t->s, node, args.data),
-                   ft_session_and(&t->s->base, defined.data, (uint32_t)defined.len)};
+    pair result = {make(t, node, args.data),
+                   ft_session_and(session, defined.data, (uint32_t)defined.len)};
     ft_vec_release(&args);
     ft_vec_release(&defined);
     return result;

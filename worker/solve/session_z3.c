@@ -15,6 +15,33 @@ ft_z3_session *ft_z3_of(ft_session *session)
     return (ft_z3_session *)session;
 }
 
+/* ---- expressions ---- */
+
+const ft_z3_expr *ft_z3_expr_of(ft_expr expression)
+{
+    FT_REQUIRE(expression);
+    return (const ft_z3_expr *)expression;
+}
+
+ft_expr ft_z3_keep(ft_z3_session *s, ft_z3_expr expression)
+{
+    ft_z3_expr *kept = ft_arena_alloc(s->arena, sizeof *kept);
+    *kept = expression;
+    return (ft_expr)kept;
+}
+
+ft_expr ft_z3_plain(ft_z3_session *s, ft_sort sort, Z3_ast ast)
+{
+    return ft_z3_keep(s, (ft_z3_expr){ast, sort, FT_Z3_PLAIN, sort.width, ft_range_any(sort)});
+}
+
+static ft_expr formula(ft_z3_session *s, Z3_ast ast)
+{
+    return ft_z3_plain(s, FT_BOOL_SORT, ast);
+}
+
+/* ---- life ---- */
+
 /* Z3 errors never abort: the session remembers the first and answers unknown from then on. The
  * handler has no user pointer, so the session is found by its context; a worker has one thread. */
 static ft_z3_session *all_open;
@@ -55,6 +82,7 @@ ft_session *ft_session_open_z3(unsigned phase, unsigned arith, unsigned split)
     configure(s, phase, arith, split);
     s->boolean = Z3_mk_bool_sort(s->z3);
     s->integer = Z3_mk_int_sort(s->z3);
+    s->arena = ft_arena_new();
     ft_vec_push(&s->variables, (Z3_ast)NULL);
     ft_vec_push(&s->variables, Z3_mk_true(s->z3));
     return &s->base;
@@ -80,6 +108,7 @@ static void z3_close(ft_session *session)
     ft_vec_release(&s->conflict);
     ft_vec_release(&s->core);
     ft_vec_release(&s->cached);
+    ft_arena_free(s->arena);
     free(s);
 }
 
@@ -102,7 +131,8 @@ static Z3_ast literal_of(const ft_z3_session *s, ft_lit literal)
 
 static ft_expr z3_literal(ft_session *session, ft_lit literal)
 {
-    return literal_of(ft_z3_of(session), literal);
+    ft_z3_session *s = ft_z3_of(session);
+    return formula(s, literal_of(s, literal));
 }
 
 static void z3_clause(ft_session *session, const ft_lit *literals, uint32_t count)
@@ -133,7 +163,7 @@ static void z3_at_most(ft_session *session, const ft_lit *literals, uint32_t cou
     Z3_solver_assert(s->z3, s->solver, Z3_mk_atmost(s->z3, count, s->scratch.data, k));
 }
 
-static Z3_sort sort_of(const ft_z3_session *s, ft_sort sort)
+Z3_sort ft_z3_sort(const ft_z3_session *s, ft_sort sort)
 {
     if (sort.kind == FT_SORT_BOOL) return s->boolean;
     if (sort.kind == FT_SORT_INT) return s->integer;
@@ -143,7 +173,7 @@ static Z3_sort sort_of(const ft_z3_session *s, ft_sort sort)
 static ft_expr z3_constant(ft_session *session, ft_sort sort)
 {
     ft_z3_session *s = ft_z3_of(session);
-    return Z3_mk_fresh_const(s->z3, "v", sort_of(s, sort));
+    return ft_z3_plain(s, sort, Z3_mk_fresh_const(s->z3, "v", ft_z3_sort(s, sort)));
 }
 
 /* The constraints imply which values are possible: Z3 does not need the list. */
@@ -155,91 +185,117 @@ static ft_expr z3_choice(ft_session *session, ft_sort sort, const uint64_t *bits
 
 static ft_expr z3_one_of(ft_session *session, ft_sort sort, const ft_expr *all, uint32_t count)
 {
-    (void)all, (void)count;
+    ft_z3_session *s = ft_z3_of(session);
+    if (s->narrows && sort.kind == FT_SORT_BITVEC && count > 0)
+        return ft_z3_bits_one_of(s, sort, all, count);
     return z3_constant(session, sort);
 }
 
 ft_expr ft_session_order_variable(ft_session *session)
 {
     ft_z3_session *s = ft_z3_of(session);
-    return Z3_mk_fresh_const(s->z3, "o", s->integer);
+    return ft_z3_plain(s, FT_INT_SORT, Z3_mk_fresh_const(s->z3, "o", s->integer));
 }
 
 static ft_expr z3_value(ft_session *session, ft_value value)
 {
     ft_z3_session *s = ft_z3_of(session);
-    if (value.sort.kind == FT_SORT_BOOL) return value.bits ? Z3_mk_true(s->z3) : Z3_mk_false(s->z3);
-    if (value.sort.kind == FT_SORT_INT) return Z3_mk_int64(s->z3, (int64_t)value.bits, s->integer);
-    return Z3_mk_unsigned_int64(s->z3, value.bits, sort_of(s, value.sort));
+    Z3_ast ast;
+    if (value.sort.kind == FT_SORT_BOOL)
+        ast = value.bits ? Z3_mk_true(s->z3) : Z3_mk_false(s->z3);
+    else if (value.sort.kind == FT_SORT_INT)
+        ast = Z3_mk_int64(s->z3, (int64_t)value.bits, s->integer);
+    else
+        ast = Z3_mk_unsigned_int64(s->z3, value.bits, ft_z3_sort(s, value.sort));
+    return ft_z3_keep(
+        s, (ft_z3_expr){ast, value.sort, FT_Z3_PLAIN, value.sort.width, ft_range_single(value)});
 }
 
-static void z3_limit(ft_session *session, ft_expr value, ft_value bound, bool at_least,
-                     bool is_signed)
+static ft_expr z3_unknown(ft_session *session, const ft_unknown *known)
 {
     ft_z3_session *s = ft_z3_of(session);
-    Z3_ast least = at_least ? z3_value(session, bound) : value;
-    Z3_ast most = at_least ? value : z3_value(session, bound);
-    Z3_ast (*make)(Z3_context, Z3_ast, Z3_ast) = is_signed ? Z3_mk_bvsle : Z3_mk_bvule;
-    FT_REQUIRE(bound.sort.kind != FT_SORT_BOOL);
-    if (bound.sort.kind == FT_SORT_INT) make = Z3_mk_le;
-    Z3_solver_assert(s->z3, s->solver, make(s->z3, least, most));
+    if (known->sort.kind == FT_SORT_BITVEC) return ft_z3_bits_unknown(s, known);
+    ft_expr unknown = z3_constant(session, known->sort);
+    if (known->sort.kind != FT_SORT_INT || !known->bounds) return unknown;
+    Z3_ast ast = ft_z3_ast(s, unknown);
+    if (known->range.low != INT64_MIN)
+        Z3_solver_assert(s->z3, s->solver,
+                         Z3_mk_ge(s->z3, ast, Z3_mk_int64(s->z3, known->range.low, s->integer)));
+    if (known->range.high != INT64_MAX)
+        Z3_solver_assert(s->z3, s->solver,
+                         Z3_mk_le(s->z3, ast, Z3_mk_int64(s->z3, known->range.high, s->integer)));
+    return unknown;
 }
 
 ft_expr ft_session_less(ft_session *session, ft_expr a, ft_expr b)
 {
     ft_z3_session *s = ft_z3_of(session);
-    return Z3_mk_lt(s->z3, a, b);
+    return formula(s, Z3_mk_lt(s->z3, ft_z3_ast(s, a), ft_z3_ast(s, b)));
 }
 
 static ft_expr z3_equal(ft_session *session, ft_expr a, ft_expr b)
 {
     ft_z3_session *s = ft_z3_of(session);
-    return Z3_mk_eq(s->z3, a, b);
+    if (s->narrows && ft_z3_expr_of(a)->sort.kind == FT_SORT_BITVEC)
+        return formula(s, ft_z3_bits_equal(s, a, b));
+    return formula(s, Z3_mk_eq(s->z3, ft_z3_ast(s, a), ft_z3_ast(s, b)));
 }
 
 static ft_expr z3_not(ft_session *session, ft_expr a)
 {
     ft_z3_session *s = ft_z3_of(session);
-    return a ? Z3_mk_not(s->z3, a) : Z3_mk_false(s->z3);
+    return formula(s, a ? Z3_mk_not(s->z3, ft_z3_ast(s, a)) : Z3_mk_false(s->z3));
 }
 
 ft_expr ft_session_add(ft_session *session, ft_expr a, int addend)
 {
     ft_z3_session *s = ft_z3_of(session);
-    Z3_ast sum[2] = {a, Z3_mk_int(s->z3, addend, s->integer)};
-    return Z3_mk_add(s->z3, 2, sum);
+    Z3_ast sum[2] = {ft_z3_ast(s, a), Z3_mk_int(s->z3, addend, s->integer)};
+    return ft_z3_plain(s, FT_INT_SORT, Z3_mk_add(s->z3, 2, sum));
+}
+
+/* Into `scratch`, but for those that are true. */
+static void take_formulas(ft_z3_session *s, const ft_expr *all, uint32_t count)
+{
+    s->scratch.len = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!all[i]) continue;
+        Z3_ast ast = ft_z3_ast(s, all[i]);
+        ft_vec_push(&s->scratch, ast);
+    }
 }
 
 static ft_expr z3_and(ft_session *session, const ft_expr *all, uint32_t count)
 {
-    FT_VEC(Z3_ast) kept = {0};
-    for (uint32_t i = 0; i < count; i++)
-        if (all[i]) ft_vec_push(&kept, all[i]);
-    ft_expr result = kept.len == 0 ? NULL
-                     : kept.len == 1
-                         ? kept.data[0]
-                         : Z3_mk_and(ft_z3_of(session)->z3, (unsigned)kept.len, kept.data);
-    ft_vec_release(&kept);
-    return result;
+    ft_z3_session *s = ft_z3_of(session);
+    take_formulas(s, all, count);
+    if (s->scratch.len == 0) return NULL;
+    if (s->scratch.len == 1) return formula(s, s->scratch.data[0]);
+    return formula(s, Z3_mk_and(s->z3, (unsigned)s->scratch.len, s->scratch.data));
 }
 
 static ft_expr z3_or(ft_session *session, const ft_expr *all, uint32_t count)
 {
-    return Z3_mk_or(ft_z3_of(session)->z3, count, all);
+    ft_z3_session *s = ft_z3_of(session);
+    take_formulas(s, all, count);
+    assert(s->scratch.len == count); /* none is true */
+    return formula(s, Z3_mk_or(s->z3, count, s->scratch.data));
 }
 
-static void z3_imply(ft_session *session, ft_lit premise, ft_expr formula)
+static void z3_imply(ft_session *session, ft_lit premise, ft_expr conclusion)
 {
     ft_z3_session *s = ft_z3_of(session);
-    if (premise != FT_LIT_TRUE) formula = Z3_mk_implies(s->z3, literal_of(s, premise), formula);
-    Z3_solver_assert(s->z3, s->solver, formula);
+    Z3_ast ast = ft_z3_ast(s, conclusion);
+    if (premise != FT_LIT_TRUE) ast = Z3_mk_implies(s->z3, literal_of(s, premise), ast);
+    Z3_solver_assert(s->z3, s->solver, ast);
 }
 
-static ft_lit z3_name(ft_session *session, ft_expr formula)
+static ft_lit z3_name(ft_session *session, ft_expr named)
 {
     ft_z3_session *s = ft_z3_of(session);
     ft_lit name = z3_variable(&s->base);
-    Z3_solver_assert(s->z3, s->solver, Z3_mk_iff(s->z3, s->variables.data[name], formula));
+    Z3_solver_assert(s->z3, s->solver,
+                     Z3_mk_iff(s->z3, s->variables.data[name], ft_z3_ast(s, named)));
     return name;
 }
 
@@ -455,7 +511,7 @@ int64_t ft_session_integer(ft_session *session, ft_expr variable)
     Z3_ast value;
     int64_t number = 0;
     assert(s->model); /* the last answer was SAT */
-    if (Z3_model_eval(s->z3, s->model, variable, true, &value))
+    if (Z3_model_eval(s->z3, s->model, ft_z3_ast(s, variable), true, &value))
         Z3_get_numeral_int64(s->z3, value, &number);
     return number;
 }
@@ -466,7 +522,7 @@ uint64_t ft_session_bits(ft_session *session, ft_expr variable)
     Z3_ast value;
     uint64_t number = 0;
     assert(s->model); /* the last answer was SAT */
-    if (!Z3_model_eval(s->z3, s->model, variable, true, &value)) return 0;
+    if (!Z3_model_eval(s->z3, s->model, ft_z3_ast(s, variable), true, &value)) return 0;
     if (Z3_get_bool_value(s->z3, value) == Z3_L_TRUE) return 1;
     if (Z3_get_ast_kind(s->z3, value) == Z3_NUMERAL_AST)
         Z3_get_numeral_uint64(s->z3, value, &number);
@@ -494,7 +550,7 @@ static const ft_backend Z3_BACKEND = {
     .constant = z3_constant,
     .choice = z3_choice,
     .one_of = z3_one_of,
-    .limit = z3_limit,
+    .unknown = z3_unknown,
     .value = z3_value,
     .literal = z3_literal,
     .equal = z3_equal,

@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
-#include "reduce/intervals/execute.h"
 #include "ranges/faults.h"
+#include "reduce/intervals/execute.h"
 
 typedef struct walk {
     ft_ranges *r;
