@@ -148,10 +148,11 @@ static void add_access(ft_finding *finding, const json_t *json)
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* NULL: it is not under the root, or leads out of it again. */
+/* NULL: it is not under the root, or leads out of it again. A relative path is one from there. */
 static const char *under(const char *path, const char *root)
 {
     size_t length = strlen(root);
+    if (path[0] != '/') return strncmp(path, "../", 3) == 0 || strstr(path, "/../") ? NULL : path;
     while (length && root[length - 1] == '/') length--;
     if (strncmp(path, root, length) != 0 || path[length] != '/' || !path[length + 1]) return NULL;
     if (strstr(path, "/../")) return NULL;

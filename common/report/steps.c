@@ -324,8 +324,9 @@ static bool say_signal(const ft_finding *finding, ft_strbuf *out)
 static char *difference(const ft_finding *finding)
 {
     ft_strbuf out = {0};
-    if (finding->steps.len && !say_signal(finding, &out) && !say_departure(finding, &out) &&
-        !say_order(finding, &out))
+    bool of_program = text_of(json_object_get(finding->record, "witness"), "program") != NULL;
+    if (finding->steps.len && !of_program && !say_signal(finding, &out) &&
+        !say_departure(finding, &out) && !say_order(finding, &out))
         ft_strbuf_puts(&out, "it has these steps in the same order, and others in between that the "
                              "violation does not need.");
     return out.text ? ft_strbuf_take(&out) : ft_strdup("");

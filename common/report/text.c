@@ -114,6 +114,27 @@ static void creations(const ft_finding *finding, ft_strbuf *out)
     }
 }
 
+/* The values that a program read, on top of its schedule. */
+static void inputs(const ft_finding *finding, ft_strbuf *out)
+{
+    enum { MOST = 20 };
+    size_t index;
+    json_t *input;
+    const json_t *all = json_object_get(json_object_get(finding->record, "witness"), "inputs");
+    if (json_array_size(all)) ft_strbuf_puts(out, "\n  Inputs:");
+    json_array_foreach((json_t *)(uintptr_t)all, index, input)
+    {
+        if (index == MOST) break;
+        ft_strbuf_puts(out, index ? ", " : " ");
+        ft_view_safe_text(ft_json_text(input, "name", "?"), out);
+        ft_strbuf_puts(out, " = ");
+        ft_view_safe_text(ft_json_text(input, "value", "?"), out);
+    }
+    if (json_array_size(all) > MOST)
+        ft_strbuf_printf(out, " and %zu more", json_array_size(all) - MOST);
+    if (json_array_size(all)) ft_strbuf_puts(out, "\n");
+}
+
 /* Time limits that pass in the schedule. */
 static void limits(const ft_finding *finding, ft_strbuf *out)
 {
@@ -153,6 +174,7 @@ static void schedule(const ft_view *view, const ft_finding *finding, ft_strbuf *
 {
     const json_t *witness = json_object_get(finding->record, "witness");
     if (!witness) return;
+    inputs(finding, out);
     const json_t *before = json_object_get(witness, "unreduced");
     size_t members = ft_json_count(witness, "members"),
            switches = ft_json_count(witness, "switches");

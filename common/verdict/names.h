@@ -54,6 +54,10 @@
     X(REORDERED, "reordered", "a prefix in observed order reaches it")                             \
     X(DELAYED, "delayed", "the observed run with one thread delayed reaches it")                   \
     X(SAT, "sat", "the solver found a feasible prefix")                                            \
+    X(EXPLORED, "explored", "the executions of the program were explored")                         \
+    X(BOUND, "bound", "a bound of the exploration cut executions")                                 \
+    X(DATA_RACE, "data-race", "a data race may have outcomes that were not explored")              \
+    X(LEFT_OPEN, "left-open", "executions were left open: the reason says why")                    \
     X(OBSERVED_RUN, "observed-run", "it happened in the observed run itself")                      \
     X(BUDGET, "budget", "the time or memory budget ran out")                                       \
     X(TOO_LARGE, "too-large", "it is too large for the solver at any budget")                      \

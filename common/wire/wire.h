@@ -14,15 +14,16 @@
  * TRACE {"trace":HASH,"bytes":N}
  *     Followed by DATA frames and DATA_END: the worker loads this canonical trace for the requests
  *     that follow. Answered by LOADED or FAILED.
- * INGEST {"token":T}
+ * INGEST {"token":T,"of"?:"program"}
  *     Followed by DATA frames (the decoded upload) and DATA_END. Answered by DATA frames with the
  *     canonical binary form, then INGESTED; or FAILED. The answer's DATA frames may begin before
- *     the upload ends.
+ *     the upload ends. Of a program: likewise, with its binary form.
  * AGAIN {"token":T}
  *     At most once in an INGEST request, instead of its answer: the worker needs the upload again.
  *     The DATA frames sent so far are void. The server sends INGEST and the upload from its
  *     beginning; the worker skips the frames that were under way.
  * PLAN {"token":T,"trace":HASH,"spec":JOB}
+ *     Where the job names a program, that is what is loaded, and the worker explores it.
  *     Answered by DATA frames that make up PLAN of docs/records.md, at most FT_WIRE_MAX_PLAN bytes,
  *     then PLANNED; or FAILED, which makes the DATA frames void.
  * SOLVE {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT}]}

@@ -67,6 +67,11 @@ typedef enum ft_route_needs {
     X("GET", "/v1/audit", ADMIN, ft_serve_audit, NULL, "Audit log of changes and refusals")        \
     X("GET", "/v1/events", READ, ft_serve_events, NULL, "Changes of jobs, as an event stream")     \
     X("POST", "/v1/traces", SUBMIT, ft_serve_upload, NULL, "Upload a trace in any format")         \
+    X("POST", "/v1/programs", SUBMIT, ft_serve_program_upload, NULL,                               \
+      "Upload a program, as text or binary")                                                       \
+    X("GET", "/v1/programs/{program}", READ, ft_serve_program_meta, NULL,                          \
+      "Size, inputs and counts of a program")                                                      \
+    X("GET", "/v1/programs/{program}/content", READ, ft_serve_content, NULL, "Its binary form")    \
     X("GET", "/v1/uploads/{upload}", SUBMIT, ft_serve_reading, NULL,                               \
       "Progress and result of an upload")                                                          \
     X("GET", "/v1/traces", READ, ft_serve_traces, NULL, "Traces, newest first")                    \
@@ -114,9 +119,13 @@ void ft_serve_ready(ft_api *api, ft_http_request *request);
 void ft_serve_metrics(ft_api *api, ft_http_request *request);
 void ft_serve_openapi(ft_api *api, ft_http_request *request);
 void ft_serve_upload(ft_api *api, ft_http_request *request);
+void ft_serve_program_upload(ft_api *api, ft_http_request *request);
+void ft_serve_program_meta(ft_api *api, ft_http_request *request);
 void ft_serve_reading(ft_api *api, ft_http_request *request);
 void ft_serve_traces(ft_api *api, ft_http_request *request);
 void ft_serve_trace_meta(ft_api *api, ft_http_request *request);
+/* Is it META of a program? */
+bool ft_is_program(const json_t *meta);
 void ft_serve_content(ft_api *api, ft_http_request *request);
 void ft_serve_job_create(ft_api *api, ft_http_request *request, const json_t *body);
 void ft_serve_jobs(ft_api *api, ft_http_request *request);

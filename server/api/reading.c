@@ -139,7 +139,8 @@ static void forget_oldest(ft_api *api)
 static void reply_meta(ft_http_request *request, json_t *meta, bool created)
 {
     const char *hash = json_string_value(json_object_get(meta, "trace"));
-    ft_http_set(request, "Location", "/v1/traces/%s", hash);
+    ft_http_set(request, "Location", "/v1/%s/%s", ft_is_program(meta) ? "programs" : "traces",
+                hash);
     ft_http_set(request, "ETag", "W/\"%s\"", hash);
     ft_http_reply_json(request, created ? 201 : 200, json_incref(meta));
 }
@@ -229,7 +230,7 @@ void ft_upload_read(ft_upload *upload)
     int fd = upload->fd;
     upload->fd = -1;
     upload->ingest = ft_dispatch_ingest(api->app->dispatch, fd, upload->bytes, upload->hash,
-                                        on_ingested, upload);
+                                        upload->program, on_ingested, upload);
 }
 
 void ft_api_forget_uploads(ft_api *api)

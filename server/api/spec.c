@@ -133,7 +133,7 @@ static ft_status check_trace(checker *c, const json_t *value)
         strspn(hash, "0123456789abcdef") == FT_DIGEST_HEX)
         return FT_OK;
     return ft_error_set(c->err, FT_USAGE,
-                        "a trace is named by the SHA-256 that its upload returned: 64 "
+                        "a trace or program is named by the SHA-256 that its upload returned: 64 "
                         "lower-case hexadecimal digits");
 }
 
@@ -372,9 +372,84 @@ static const member JOB[] = {{"trace", true, check_trace},
                              {"webhook", false, check_webhook},
                              {NULL, false, NULL}};
 
+/* ---- Jobs over programs ---------------------------------------------------------------------- */
+
+static ft_status check_program_check(checker *c, const json_t *value)
+{
+    static const char *const WORDS[] = {"race",  "assertion", "lock", "deadlock",
+                                        "order", "failure",   NULL};
+    return one_of(c, value, "check of programs", WORDS);
+}
+
+static ft_status check_program_checks(checker *c, const json_t *value)
+{
+    if (json_is_array(value) && !json_array_size(value))
+        return ft_error_set(c->err, FT_USAGE, "the job has no checks: give at least one");
+    return each(c, value, "checks", FT_CHECKS, check_program_check);
+}
+
+static ft_status check_input(checker *c, const json_t *value)
+{
+    if (json_is_integer(value)) return FT_OK;
+    return ft_error_set(c->err, FT_USAGE, "the value of an input must be a whole number");
+}
+
+static ft_status check_inputs(checker *c, const json_t *value)
+{
+    const char *name;
+    json_t *item;
+    if (!json_is_object(value) || json_object_size(value) > FT_SPEC_INPUTS)
+        return ft_error_set(c->err, FT_USAGE, "inputs must be an object of at most %d members",
+                            FT_SPEC_INPUTS);
+    json_object_foreach((json_t *)(uintptr_t)value, name, item)
+    {
+        size_t before = enter(c, name);
+        ft_status status = check_input(c, item);
+        if (status != FT_OK) return status;
+        leave(c, before);
+    }
+    return FT_OK;
+}
+
+static ft_status check_preemptions(checker *c, const json_t *value)
+{
+    if (json_is_null(value)) return FT_OK;
+    return check_number(c, value, "a number of preemptions", 0, 60);
+}
+
+static ft_status check_count(checker *c, const json_t *value)
+{
+    return check_number(c, value, "a bound", 1, UINT32_MAX);
+}
+
+static ft_status check_exit(checker *c, const json_t *value)
+{
+    return check_number(c, value, "an exit code", 0, 255);
+}
+
+static ft_status check_explore(checker *c, const json_t *value)
+{
+    static const member MEMBERS[] = {{"preemptions", false, check_preemptions},
+                                     {"runs", false, check_count},
+                                     {"steps", false, check_count},
+                                     {"iterations", false, check_count},
+                                     {"expect_exit", false, check_exit},
+                                     {NULL, false, NULL}};
+    return check_members(c, value, "explore", MEMBERS);
+}
+
+static const member PROGRAM_JOB[] = {
+    {"program", true, check_trace},    {"checks", false, check_program_checks},
+    {"inputs", false, check_inputs},   {"explore", false, check_explore},
+    {"budget", false, check_budget},   {"priority", false, check_priority},
+    {"name", false, check_title},      {"project", false, check_project},
+    {"webhook", false, check_webhook}, {NULL, false, NULL}};
+
 ft_status ft_spec_check(const json_t *spec, ft_strbuf *pointer, ft_error *err)
 {
     checker c = {pointer, err};
+    if (json_is_object(spec) && json_object_get(spec, "program"))
+        return check_members(&c, spec, "a job over a program", PROGRAM_JOB);
     ft_status status = check_members(&c, spec, "a job", JOB);
     if (status != FT_OK) return status;
     const json_t *checks = json_object_get(spec, "checks");

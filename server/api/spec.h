@@ -12,6 +12,7 @@
 #define FT_SPEC_PASSES        32    /* left out */
 #define FT_SPEC_CONTEXT_BOUND 100
 #define FT_SPEC_PRIORITY      100   /* and as far below 0 */
+#define FT_SPEC_INPUTS        1000  /* values of a program's inputs */
 #define FT_SPEC_TEXT          4096  /* bytes of a name or location */
 #define FT_SPEC_TERM          65536 /* bytes of a term */
 

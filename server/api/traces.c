@@ -1,4 +1,4 @@
-/* GET /v1/traces, /v1/traces/{trace} and its content. */
+/* GET /v1/traces, /v1/traces/{trace}, /v1/programs/{program} and their contents. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,15 +20,27 @@ static void on_trace(void *data, const ft_error *err, json_t *meta)
     if (ft_reply_not_modified(request, hash)) return;
     json_t *view = json_incref(meta);
     json_t *links = json_object();
-    json_object_set_new(links, "self", json_sprintf("/v1/traces/%s", hash));
-    json_object_set_new(links, "content", json_sprintf("/v1/traces/%s/content", hash));
+    const char *kind = ft_is_program(meta) ? "programs" : "traces";
+    json_object_set_new(links, "self", json_sprintf("/v1/%s/%s", kind, hash));
+    json_object_set_new(links, "content", json_sprintf("/v1/%s/%s/content", kind, hash));
     json_object_set_new(view, "links", links);
     ft_http_reply_json(request, 200, view);
+}
+
+bool ft_is_program(const json_t *meta)
+{
+    const char *format = json_string_value(json_object_get(meta, "format"));
+    return format && strcmp(format, "program") == 0;
 }
 
 void ft_serve_trace_meta(ft_api *api, ft_http_request *request)
 {
     ft_store_trace(api->app->store, ft_http_param(request, 0), on_trace, ft_call_new(api, request));
+}
+
+void ft_serve_program_meta(ft_api *api, ft_http_request *request)
+{
+    ft_serve_trace_meta(api, request);
 }
 
 static void on_traces(void *data, const ft_error *err, json_t *page)

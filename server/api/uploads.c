@@ -1,5 +1,5 @@
-/* POST /v1/traces: the decoded bytes go to a nameless file while they are hashed; a worker reads
- * them from there. Nothing of the upload is kept in memory. */
+/* POST /v1/traces and /v1/programs: the decoded bytes go to a nameless file while they are hashed;
+ * a worker reads them from there. Nothing of the upload is kept in memory. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,13 +68,14 @@ static void on_end(void *context, ft_http_request *request)
         ft_upload_read(upload);
 }
 
-void ft_serve_upload(ft_api *api, ft_http_request *request)
+static void serve_upload(ft_api *api, ft_http_request *request, bool program)
 {
     const ft_config *config = api->app->config;
     ft_error err = FT_ERROR_INIT;
     int fd = -1;
     if (!ft_http_has_body(request) && !ft_http_header(request, "content-length")) {
-        ft_http_fail(request, 411, "body-missing", "the request needs the trace as its body");
+        ft_http_fail(request, 411, "body-missing", "the request needs the %s as its body",
+                     program ? "program" : "trace");
         return;
     }
     char project[FT_PROJECT_LENGTH + 1];
@@ -93,11 +94,21 @@ void ft_serve_upload(ft_api *api, ft_http_request *request)
     ft_upload *upload = ft_calloc(1, sizeof *upload);
     api->receiving++;
     assert(api->receiving <= FT_UPLOADS_MOST);
-    *upload = (ft_upload){.api = api, .fd = fd};
+    *upload = (ft_upload){.api = api, .fd = fd, .program = program};
     memcpy(upload->project, project, sizeof project);
     ft_digest_init(&upload->digest);
     uint64_t own = ft_access_of(request)->max_upload, most = config->max_upload_bytes;
     ft_http_body_limits limits = {own && own < most ? own : most, config->max_trace_bytes};
     ft_http_sink sink = {on_data, on_end, on_abort, upload};
     if (!ft_http_take_body(request, limits, sink)) ft_upload_free(upload);
+}
+
+void ft_serve_upload(ft_api *api, ft_http_request *request)
+{
+    serve_upload(api, request, false);
+}
+
+void ft_serve_program_upload(ft_api *api, ft_http_request *request)
+{
+    serve_upload(api, request, true);
 }

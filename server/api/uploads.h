@@ -1,7 +1,8 @@
 /* Uploads that were received completely: a worker reads them, and clients may wait for it.
  *
- * POST /v1/traces waits for the end, or for the time of Prefer: wait; GET /v1/uploads/{upload}
- * shows the progress. Ended uploads are remembered for a while, at most until the daemon stops. */
+ * POST /v1/traces and /v1/programs wait for the end, or for the time of Prefer: wait; GET
+ * /v1/uploads/{upload} shows the progress. Ended uploads are remembered for a while, at most until
+ * the daemon stops. */
 #ifndef FT_API_UPLOADS_H
 #define FT_API_UPLOADS_H
 
@@ -17,6 +18,7 @@ struct ft_upload {
     ft_http_request *request; /* of the POST until others wait with it */
     char project[FT_PROJECT_LENGTH + 1];
     char hash[FT_DIGEST_HEX + 1]; /* of the decoded bytes */
+    bool program;                 /* else a trace */
     int fd;                       /* -1: handed on */
     uint64_t bytes;
     ft_digest digest;

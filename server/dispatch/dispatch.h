@@ -53,11 +53,11 @@ ft_status ft_dispatch_upload_file(ft_dispatch *dispatch, int *fd, ft_error *err)
 typedef void (*ft_ingest_done)(void *data, const ft_error *err, const json_t *meta, bool created);
 typedef struct ft_ingest ft_ingest;
 
-/* Stores the trace in the file's first `bytes` bytes, whose SHA-256 is `hash` (64 hex digits).
- * Takes the descriptor. Content that is stored or being ingested already is not ingested again.
- * The handle is valid until the callback runs. */
+/* Stores the trace, or program, in the file's first `bytes` bytes, whose SHA-256 is `hash` (64 hex
+ * digits). Takes the descriptor. Content that is stored or being ingested already is not ingested
+ * again. The handle is valid until the callback runs. */
 ft_ingest *ft_dispatch_ingest(ft_dispatch *dispatch, int fd, uint64_t bytes, const char *hash,
-                              ft_ingest_done done, void *data);
+                              bool program, ft_ingest_done done, void *data);
 /* Its progress: `sent` of its bytes are with a worker; waiting: no worker has begun it. */
 typedef struct ft_ingest_look {
     bool waiting;

@@ -147,6 +147,7 @@ static void send_all(ft_worker *worker)
     upload->rounds++;
     ft_worker_limit_trace(worker, upload->bytes);
     json_t *request = json_pack("{s:I}", "token", (json_int_t)upload->token);
+    if (upload->program) json_object_set_new(request, "of", json_string("program"));
     ft_worker_send_json(worker, FT_WIRE_INGEST, request);
     json_decref(request);
     send_part(worker);
@@ -374,12 +375,24 @@ void ft_ingest_lost(ft_worker *worker, ft_death death, const char *text)
     finish(upload, &err, NULL, false);
 }
 
+static bool is_program(const json_t *meta)
+{
+    const char *format = json_string_value(json_object_get(meta, "format"));
+    return format && strcmp(format, "program") == 0;
+}
+
 static void on_looked_up(void *data, const ft_error *err, json_t *meta)
 {
     ft_errand *errand = data;
     ft_upload *upload = errand->upload;
     if (!upload->finished) {
-        if (!err) {
+        if (!err && is_program(meta) != upload->program) {
+            ft_error other = FT_ERROR_INIT;
+            ft_error_set(&other, FT_INPUT, "this is a %s: use /v1/%s",
+                         upload->program ? "trace" : "program",
+                         upload->program ? "traces" : "programs");
+            finish(upload, &other, NULL, false);
+        } else if (!err) {
             finish(upload, NULL, meta, false);
         } else if (err->code == FT_NOT_FOUND) {
             enqueue(upload);
@@ -390,10 +403,10 @@ static void on_looked_up(void *data, const ft_error *err, json_t *meta)
     upload_errand_end(errand);
 }
 
-static ft_upload *find_upload(const ft_dispatch *dispatch, const char *hash)
+static ft_upload *find_upload(const ft_dispatch *dispatch, const char *hash, bool program)
 {
     for (ft_upload *upload = dispatch->uploads; upload; upload = upload->next)
-        if (strcmp(upload->hash, hash) == 0) return upload;
+        if (strcmp(upload->hash, hash) == 0 && upload->program == program) return upload;
     return NULL;
 }
 
@@ -433,12 +446,12 @@ static void refuse(ft_dispatch *dispatch, ft_ingest *ingest)
 }
 
 ft_ingest *ft_dispatch_ingest(ft_dispatch *dispatch, int fd, uint64_t bytes, const char *hash,
-                              ft_ingest_done done, void *data)
+                              bool program, ft_ingest_done done, void *data)
 {
     ft_ingest *ingest = ft_calloc(1, sizeof *ingest);
     ingest->done = done;
     ingest->data = data;
-    ft_upload *upload = find_upload(dispatch, hash);
+    ft_upload *upload = find_upload(dispatch, hash, program);
     if (upload || dispatch->upload_count >= dispatch->config->max_ingests) close(fd);
     if (!upload && dispatch->upload_count >= dispatch->config->max_ingests) {
         refuse(dispatch, ingest);
@@ -446,6 +459,7 @@ ft_ingest *ft_dispatch_ingest(ft_dispatch *dispatch, int fd, uint64_t bytes, con
     }
     if (!upload) {
         upload = new_upload(dispatch, fd, bytes, hash);
+        upload->program = program;
         ft_store_trace(dispatch->store, hash, on_looked_up, upload_errand(upload));
     }
     ft_ingest **end = &upload->waiters;

@@ -190,6 +190,7 @@ struct ft_upload {
     int fd;
     uint64_t bytes, sent;
     ft_ingest *waiters;
+    bool program;      /* else a trace */
     bool queued;       /* waits for a worker */
     bool again;        /* its worker wants it from the beginning, and what it sent is void */
     bool given;        /* a part is on its way to the worker, who is given the next one then */

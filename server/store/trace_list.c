@@ -8,12 +8,16 @@
     "(?3 IS NULL OR EXISTS (SELECT 1 FROM trace_projects p WHERE p.trace = hash "                  \
     "AND instr(?3, ',' || p.project || ',') > 0)) "
 
+/* Programs are stored where traces are, and not listed. In the texts of META a quoted name has
+ * backslashes, so this is the member alone. */
+#define A_TRACE "meta NOT LIKE '%\"format\":\"program\"%' AND "
+
 /* Traces are numbered as they come. */
 #define LISTED(number)                                                                             \
     "SELECT meta, created, stored_bytes, " number " FROM traces WHERE " number                     \
-    " < ?1 AND " VISIBLE "ORDER BY " number " DESC LIMIT ?2"
+    " < ?1 AND " A_TRACE VISIBLE "ORDER BY " number " DESC LIMIT ?2"
 #define MORE(number)                                                                               \
-    "SELECT EXISTS (SELECT 1 FROM traces WHERE " number " < ?1 AND ?2 <> 0 AND " VISIBLE ")"
+    "SELECT EXISTS (SELECT 1 FROM traces WHERE " number " < ?1 AND ?2 <> 0 AND " A_TRACE VISIBLE ")"
 
 static ft_status list_rows(ft_sql *sql, ft_statement *statement, json_t *traces, int64_t *last,
                            ft_error *err)

@@ -188,7 +188,7 @@ static void upload(bench *b, const char *text, size_t length)
     ft_digest_init(&digest);
     ft_digest_update(&digest, text, length);
     ft_digest_hex(&digest, hash);
-    ft_dispatch_ingest(b->dispatch, fd, length, hash, on_ingested, b);
+    ft_dispatch_ingest(b->dispatch, fd, length, hash, false, on_ingested, b);
     while (!b->ingested) uv_run(&b->loop, UV_RUN_ONCE);
 }
 

@@ -931,7 +931,48 @@ def of_lower_include(world, command):
     need(text is None or "return i32 7" in text, text)
 
 
+def of_sources(option, value, text):
+    """The option decides whether the source has an assertion that fails."""
+    def effect(world, command):
+        (WORK / "given.c").write_text("#include <assert.h>\n" + text)
+        (WORK / "bad").mkdir(exist_ok=True)
+        (WORK / "bad" / "bad.h").write_text("")
+        if run("lower", "given.c", "-o", "given.program").code:
+            return
+        if command == "explore":
+            need(run("explore", "given.c").code == 0 and run("explore", option, value, "given.c").code == 1)
+        elif command == "verify":
+            need(run("explore", option, value, "--witness-dir", "given", "given.c").code == 1)
+            witness = "given/given.c.1.json"
+            need(run("verify", option, value, witness, "given.c").code == 0)
+            need(run("verify", witness, "given.c").code == 2)
+    return effect
+
+
+def of_explore_check(world, command):
+    (WORK / "checked.c").write_text("#include <assert.h>\nint main(void) { assert(0); return 0; }")
+    if run("lower", "checked.c", "-o", "checked.program").code == 0:
+        need(run("explore", "checked.c").code == 1 and run("explore", "--check", "race", "checked.c").code == 0)
+
+
+def of_input(world, command):
+    (WORK / "inputs.c").write_text("#include <assert.h>\nint __VERIFIER_nondet_int(void);\n"
+                                   "int main(void) { assert(__VERIFIER_nondet_int() != 7); return 0; }")
+    if run("lower", "inputs.c", "-o", "inputs.program").code == 0:
+        need(run("explore", "--input", "int=7", "inputs.program").code == 1)
+        need(run("explore", "--input", "int=8", "inputs.program").code == 0)
+        need(run("explore", "--input", "int", "inputs.program").code == 2)
+
+
 EFFECTS += [
+    ("include", "explore verify", of_sources("-I", "bad", '#if __has_include("bad.h")\n#define BAD\n#endif\n'
+                                              "int main(void) {\n#ifdef BAD\n assert(0);\n#endif\n return 0; }")),
+    ("define", "explore verify", of_sources("-D", "BAD", "int main(void) {\n#ifdef BAD\n assert(0);\n#endif\n return 0; }")),
+    ("undefine", "explore verify", of_sources("-U", "__linux__", "int main(void) {\n#ifndef __linux__\n assert(0);\n#endif\n"
+                                               " return 0; }")),
+    ("std", "explore verify", of_sources("--std", "c99", "int main(void) { assert(__STDC_VERSION__ != 199901L); return 0; }")),
+    ("check", "explore", of_explore_check),
+    ("input", "explore", of_input),
     ("output", "lower", of_lower_output),
     ("text", "lower", lambda world, command: need(lowered() is None or lowered().startswith("program 1"))),
     ("include", "lower", of_lower_include),

@@ -101,7 +101,7 @@ static inline ft_ingest *upload(fixture *f, const char *bytes, size_t length, st
     ft_digest_init(&digest);
     ft_digest_update(&digest, bytes, length);
     ft_digest_hex(&digest, f->hash);
-    return ft_dispatch_ingest(f->dispatch, fd, length, f->hash, on_stored, s);
+    return ft_dispatch_ingest(f->dispatch, fd, length, f->hash, false, on_stored, s);
 }
 
 static inline stored upload_text(fixture *f, const char *text)

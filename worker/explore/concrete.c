@@ -29,6 +29,7 @@ struct ft_concrete {
     uint32_t n_threads;
     ft_x_operation first;
     ft_interpreter_error error;
+    FT_VEC(ft_x_pick) steps; /* of the newest run, as the interpreter has them */
     struct {
         bool is;
         FT_VEC(ft_x_pick) prefix;
@@ -71,12 +72,19 @@ void ft_concrete_free(ft_concrete *concrete)
     ft_map_release(&concrete->children);
     ft_vec_release(&concrete->names);
     ft_vec_release(&concrete->task.prefix);
+    ft_vec_release(&concrete->steps);
     free(concrete);
 }
 
 const ft_interpreter_error *ft_concrete_error(const ft_concrete *concrete)
 {
     return &concrete->error;
+}
+
+const ft_x_pick *ft_concrete_steps(const ft_concrete *concrete, size_t *n)
+{
+    *n = concrete->steps.len;
+    return concrete->steps.data;
 }
 
 /* ---- numbers ---- */
@@ -442,6 +450,7 @@ static ft_status step(running *r, uint32_t t, const ft_x_pick *pick)
     bool chosen = a.operation.kind == FT_X_SIGNAL || a.operation.kind == FT_X_WAKE;
     a.variant = chosen ? variant : 0;
     a.outcome = outcome_of(r, &o, &a.operation);
+    ft_vec_push(&r->c->steps, (ft_x_pick){(uint16_t)t, variant});
     ft_interpreter_step(r->m, t, variant);
     track(r, t, &o, &a);
     r->steps[t]++;
@@ -532,6 +541,7 @@ static ft_status finish(void *context, uint32_t *slot, ft_x_run *run, ft_error *
     ft_concrete *c = context;
     FT_REQUIRE(c->task.is);
     c->task.is = false;
+    c->steps.len = 0;
     *slot = 0;
     running r = {.c = c, .run = run, .err = err, .m = ft_interpreter_new(c->program, &c->options)};
     ft_vec_push(&r.objects, (tracked){0});

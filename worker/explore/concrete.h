@@ -10,7 +10,8 @@
  * to what atomic instructions use in between. Initialising and destroying an object are actions
  * that concern no other thread; misuse by others at the same time is found where a run has it.
  *
- * Imports: common/base, common/explore, common/program/interpret, symbolic. */
+ * Imports: common/base, common/explore, common/program, common/program/interpret,
+ * common/program/witness, common/report, common/verdict, symbolic. */
 #ifndef FT_WORKER_EXPLORE_CONCRETE_H
 #define FT_WORKER_EXPLORE_CONCRETE_H
 
@@ -34,6 +35,8 @@ typedef struct ft_concrete_result {
     int32_t exit_code;          /* EXITED */
 } ft_concrete_result;
 ft_concrete_result ft_concrete_result_of(uint64_t result);
+/* The steps of the newest run for ft_interpreter_step; valid until the next one begins. */
+const ft_x_pick *ft_concrete_steps(const ft_concrete *concrete, size_t *n);
 /* The error of the newest run that had one. */
 const ft_interpreter_error *ft_concrete_error(const ft_concrete *concrete);
 

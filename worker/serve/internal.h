@@ -1,5 +1,5 @@
 /* Internals of serve.h: serve.c (the loop), answer.c (messages to the server), upload.c (TRACE,
- * INGEST) and job.c (PLAN, SOLVE, RECALL, SUMMARIZE).
+ * INGEST), program.c (INGEST and PLAN of programs) and job.c (PLAN, SOLVE, RECALL, SUMMARIZE).
  *
  * There are two kinds of failure: a status with `err` ends the service, and a request's `problem`
  * is answered with FAILED once its function has returned FT_OK.
@@ -14,6 +14,7 @@
 #include "base/digest.h"
 #include "base/strbuf.h"
 #include "engine/engine.h"
+#include "explore/exploring.h"
 #include "serve/pulse.h"
 #include "wire/wire.h"
 
@@ -21,10 +22,11 @@ typedef struct ft_service {
     int in, out;
     ft_pulse *pulse; /* writes PROGRESS between the answers: its lock is held over each frame */
     ft_wire_decoder decoder;
-    ft_trace *trace; /* the last one that was loaded, NULL: none */
-    char trace_hash[FT_DIGEST_HEX + 1];
-    ft_engine *engine; /* of `trace`, NULL: none */
-    char *engine_key;  /* its job */
+    ft_trace *trace;                    /* the last one that was loaded, NULL: none */
+    struct ft_program *program;         /* likewise; there is one of the two at most */
+    char trace_hash[FT_DIGEST_HEX + 1]; /* of either */
+    ft_engine *engine;                  /* of `trace`, NULL: none */
+    char *engine_key;                   /* its job */
 } ft_service;
 
 /* A request, until it is answered. */
@@ -39,6 +41,7 @@ typedef struct ft_exchange {
 /* Each function reads the rest of its request and answers it, or fills the problem. */
 ft_status ft_serve_load(ft_exchange *exchange, ft_error *err);
 ft_status ft_serve_ingest(ft_exchange *exchange, ft_error *err);
+ft_status ft_serve_ingest_program(ft_exchange *exchange, ft_error *err); /* program.c */
 ft_status ft_serve_plan(ft_exchange *exchange, ft_error *err);
 ft_status ft_serve_solve(ft_exchange *exchange, ft_error *err);
 ft_status ft_serve_recall(ft_exchange *exchange, ft_error *err);
@@ -50,10 +53,16 @@ ft_status ft_exchange_text(const ft_exchange *exchange, const char *member, cons
 /* The error of a member that is missing or of the wrong type: FT_INPUT. */
 ft_status ft_exchange_broken(const ft_exchange *exchange, const char *member, ft_error *err);
 
-/* Whether an engine has its key and its trace, and a trace its hash. */
+/* ---- upload.c, program.c */
+/* The next frame of an upload or artifact: DATA or DATA_END. */
+ft_status ft_exchange_data(ft_service *s, ft_wire_frame *frame, ft_error *err);
+/* PLAN over a program. */
+ft_status ft_serve_explore(ft_exchange *exchange, json_t **plan, ft_error *err);
+
+/* Whether an engine has its key and its trace, and a trace or program its hash. */
 bool ft_service_is_sound(const ft_service *s);
 void ft_service_forget_engine(ft_service *s);
-void ft_service_forget_trace(ft_service *s); /* and the engine */
+void ft_service_forget_trace(ft_service *s); /* or the program; and the engine */
 
 /* Takes `answer`, adds the request's token and sends it; an ending message at most once. An answer
  * that is too large for a frame becomes the problem, and nothing of it is sent. */

@@ -11,6 +11,12 @@ static bool has_trace(ft_exchange *exchange, const char *hash)
 {
     const ft_service *s = exchange->service;
     if (s->trace && strcmp(hash, s->trace_hash) == 0) return true;
+    if (s->program && strcmp(hash, s->trace_hash) == 0) {
+        ft_error_set(&exchange->problem, FT_USAGE,
+                     "%.16s... is a program: name it as \"program\" of the job, not as \"trace\"",
+                     hash);
+        return false;
+    }
     ft_error_set(&exchange->problem, FT_CONFLICT, "trace %s is not loaded: send it first", hash);
     return false;
 }
@@ -66,17 +72,28 @@ static ft_status send_plan(ft_service *s, const json_t *plan, uint64_t *bytes, f
     return status;
 }
 
-ft_status ft_serve_plan(ft_exchange *exchange, ft_error *err)
+/* *plan NULL: there is a problem. */
+static ft_status make_plan(ft_exchange *exchange, json_t **plan, ft_error *err)
 {
-    json_t *plan;
     ft_service *s = exchange->service;
+    const json_t *spec = json_object_get(exchange->body, "spec");
+    if (json_object_get(spec, "program")) return ft_serve_explore(exchange, plan, err);
     ft_status status = find_engine(exchange, err);
     if (status || exchange->problem.code != FT_OK) return status;
     assert(s->engine);
-    if (ft_engine_plan(s->engine, &plan, &exchange->problem) != FT_OK) {
+    if (ft_engine_plan(s->engine, plan, &exchange->problem) != FT_OK) {
         ft_service_forget_engine(s);
-        return FT_OK;
+        *plan = NULL;
     }
+    return FT_OK;
+}
+
+ft_status ft_serve_plan(ft_exchange *exchange, ft_error *err)
+{
+    json_t *plan = NULL;
+    ft_service *s = exchange->service;
+    ft_status status = make_plan(exchange, &plan, err);
+    if (status || !plan) return status;
     size_t subproblems = json_array_size(json_object_get(plan, "subproblems"));
     uint64_t bytes = 0;
     status = send_plan(s, plan, &bytes, err);

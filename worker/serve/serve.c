@@ -24,7 +24,8 @@ ft_status ft_exchange_text(const ft_exchange *exchange, const char *member, cons
 bool ft_service_is_sound(const ft_service *s)
 {
     if (s->engine && (!s->trace || !s->engine_key)) return false;
-    return (s->trace != NULL) == (s->trace_hash[0] != 0);
+    if (s->trace && s->program) return false;
+    return (s->trace || s->program) == (s->trace_hash[0] != 0);
 }
 
 void ft_service_forget_engine(ft_service *s)
@@ -39,7 +40,9 @@ void ft_service_forget_trace(ft_service *s)
 {
     ft_service_forget_engine(s);
     ft_trace_free(s->trace);
+    ft_explored_free(s->program);
     s->trace = NULL;
+    s->program = NULL;
     s->trace_hash[0] = 0;
 }
 

@@ -1,9 +1,9 @@
 /* The worker's loop: it answers the server's requests (wire/wire.h), one after the other.
  *
- * It keeps the last trace that it received and the last engine that it made, so that the batches of
- * one job share an incremental solver.
+ * It keeps the last trace or program that it received and the last engine that it made, so that the
+ * batches of one job share an incremental solver.
  *
- * Imports: engine, solve, common/base, common/trace, common/verdict, common/wire. */
+ * Imports: engine, explore, solve, common/base, common/trace, common/verdict, common/wire. */
 #ifndef FT_SERVE_H
 #define FT_SERVE_H
 

@@ -5,8 +5,7 @@
 #include "trace/reader.h"
 #include "verdict/intake.h"
 
-/* The next frame of an upload or trace: DATA or DATA_END. */
-static ft_status next_data(ft_service *s, ft_wire_frame *frame, ft_error *err)
+ft_status ft_exchange_data(ft_service *s, ft_wire_frame *frame, ft_error *err)
 {
     bool eof;
     ft_status status = ft_wire_read(s->in, &s->decoder, frame, &eof, err);
@@ -17,37 +16,58 @@ static ft_status next_data(ft_service *s, ft_wire_frame *frame, ft_error *err)
                         ft_wire_name(frame->type));
 }
 
-/* ---- stored traces ---- */
+/* ---- stored traces and programs ---- */
 
-/* Reads DATA frames up to DATA_END into the reader. After a problem the rest is skipped, so that
- * the next request is found at its beginning. */
-static ft_status receive_data(ft_exchange *exchange, ft_reader *reader, uint64_t *bytes,
-                              ft_error *err)
+/* What comes is one or the other, by its first bytes. */
+typedef struct arriving {
+    ft_reader *reader;
+    ft_strbuf program;
+    bool is_program;
+    uint64_t bytes;
+} arriving;
+
+static void take_part(arriving *in, const ft_wire_frame *frame, ft_error *problem)
+{
+    if (!in->bytes) in->is_program = ft_explored_is_binary(frame->payload, frame->length);
+    in->bytes += frame->length;
+    if (problem->code != FT_OK) return;
+    if (in->is_program) {
+        ft_strbuf_add(&in->program, (const char *)frame->payload, frame->length);
+        return;
+    }
+    ft_status status = ft_reader_feed(in->reader, frame->payload, frame->length, problem);
+    (void)status; /* kept in problem */
+}
+
+/* Reads DATA frames up to DATA_END. After a problem the rest is skipped, so that the next request
+ * is found at its beginning. */
+static ft_status receive_data(ft_exchange *exchange, arriving *in, ft_error *err)
 {
     for (;;) {
         ft_wire_frame frame;
-        ft_status status = next_data(exchange->service, &frame, err);
+        ft_status status = ft_exchange_data(exchange->service, &frame, err);
         if (status || frame.type == FT_WIRE_DATA_END) return status;
-        *bytes += frame.length;
-        if (exchange->problem.code != FT_OK) continue;
-        status = ft_reader_feed(reader, frame.payload, frame.length, &exchange->problem);
-        (void)status; /* kept in problem */
+        take_part(in, &frame, &exchange->problem);
     }
 }
 
-/* *trace is NULL where there is a problem. */
-static ft_status receive_trace(ft_exchange *exchange, uint64_t *bytes, ft_trace **trace,
-                               ft_error *err)
+/* The service has neither where there is a problem. */
+static ft_status receive_trace(ft_exchange *exchange, uint64_t *bytes, ft_error *err)
 {
-    ft_reader *reader = ft_reader_new();
-    *trace = NULL;
-    *bytes = 0;
-    ft_status status = receive_data(exchange, reader, bytes, err);
-    if (status == FT_OK && exchange->problem.code == FT_OK &&
-        ft_reader_finish(reader, trace, &exchange->problem) != FT_OK)
-        *trace = NULL;
-    ft_reader_free(reader);
-    assert(status || (*trace != NULL) == (exchange->problem.code == FT_OK));
+    ft_service *s = exchange->service;
+    ft_error *problem = &exchange->problem;
+    arriving in = {.reader = ft_reader_new()};
+    ft_status status = receive_data(exchange, &in, err), made = FT_OK;
+    bool good = status == FT_OK && problem->code == FT_OK;
+    if (good && in.is_program)
+        made = ft_explored_read(in.program.text, in.program.len, &s->program, problem);
+    else if (good)
+        made = ft_reader_finish(in.reader, &s->trace, problem);
+    if (made) s->trace = NULL, s->program = NULL;
+    *bytes = in.bytes;
+    ft_reader_free(in.reader);
+    ft_strbuf_release(&in.program);
+    assert(status || (s->trace || s->program) == (problem->code == FT_OK));
     return status;
 }
 
@@ -62,7 +82,7 @@ ft_status ft_serve_load(ft_exchange *exchange, ft_error *err)
     if (strlen(hash) != FT_DIGEST_HEX) return ft_exchange_broken(exchange, "trace", err);
     if (!json_is_integer(announced)) return ft_exchange_broken(exchange, "bytes", err);
     ft_service_forget_trace(s);
-    status = receive_trace(exchange, &bytes, &s->trace, err);
+    status = receive_trace(exchange, &bytes, err);
     if (status || exchange->problem.code != FT_OK) return status;
     if ((json_int_t)bytes != json_integer_value(announced)) {
         ft_service_forget_trace(s);
@@ -71,7 +91,7 @@ ft_status ft_serve_load(ft_exchange *exchange, ft_error *err)
                      (int64_t)json_integer_value(announced));
         return FT_OK;
     }
-    assert(s->trace && !s->engine);
+    assert(!s->engine);
     memcpy(s->trace_hash, hash, sizeof s->trace_hash);
     return ft_answer_with(exchange, FT_WIRE_LOADED, json_pack("{s:s}", "trace", hash), err);
 }
@@ -140,7 +160,7 @@ static ft_status receive_upload(ft_exchange *exchange, ingest *in, ft_error *err
 {
     for (;;) {
         ft_wire_frame frame;
-        ft_status status = next_data(exchange->service, &frame, err);
+        ft_status status = ft_exchange_data(exchange->service, &frame, err);
         if (status) return status;
         if (frame.type == FT_WIRE_DATA)
             take_data(in, &frame, &exchange->problem);
@@ -168,6 +188,8 @@ static json_t *describe(ingest *in)
 
 ft_status ft_serve_ingest(ft_exchange *exchange, ft_error *err)
 {
+    const char *of = json_string_value(json_object_get(exchange->body, "of"));
+    if (of && strcmp(of, "program") == 0) return ft_serve_ingest_program(exchange, err);
     ft_error lost = FT_ERROR_INIT;
     ingest in = {.out = {.service = exchange->service, .err = &lost}};
     begin_ingest(&in, FT_INTAKE_BLOCK);

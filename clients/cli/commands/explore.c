@@ -124,6 +124,7 @@ static ft_exit report(explore *x)
 
 ft_exit ft_run_explore(const ft_options *options)
 {
+    if (ft_explores_program(options)) return ft_run_explore_program(options);
     ft_error err = FT_ERROR_INIT;
     explore x = {.options = options};
     double seconds = options->explore_budget ? options->explore_budget : DEFAULT_BUDGET;

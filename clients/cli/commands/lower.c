@@ -1,6 +1,6 @@
 /* Sources to a program as data. */
 #include "commands.h"
-#include "lowering/lowering.h"
+#include "programs/programs.h"
 #include "terminal/terminal.h"
 
 ft_exit ft_run_lower(const ft_options *options)

@@ -1,8 +1,9 @@
-/* Checks a witness on its trace, in this process. */
+/* Checks a witness on its trace or program, in this process. */
 #include <stdio.h>
 
 #include "commands.h"
 #include "files/files.h"
+#include "programs/programs.h"
 #include "remote/remote.h"
 #include "terminal/terminal.h"
 #include "verdict/checker.h"
@@ -61,7 +62,13 @@ ft_exit ft_run_verify(const ft_options *options)
     json_t *json = NULL;
     if (ft_input_json(options->arguments.data[0], &json, &err))
         return ft_fail(options->arguments.data[0], &err);
-    ft_exit code = verify(options, json);
+    bool program = ft_witness_is_of_program(json);
+    if (!program && options->arguments.len > 2) {
+        json_decref(json);
+        ft_error_set(&err, FT_USAGE, "too many arguments: a witness of a trace takes one trace");
+        return ft_fail(NULL, &err);
+    }
+    ft_exit code = program ? ft_verify_program(options, json) : verify(options, json);
     json_decref(json);
     return code;
 }

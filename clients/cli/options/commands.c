@@ -76,11 +76,13 @@ static const struct {
         {"Executes the witness on the trace with the independent checker, in this "
          "process: each step must be possible where it stands, and the violation must "
          "be there at the end. TRACE is the file that was checked; without it, the "
-         "trace is fetched from the server. Exit codes: 0 confirmed, 1 refused (the "
+         "trace is fetched from the server. The witness of a program that was explored is executed "
+         "by the interpreter, on PROGRAM or its sources. Exit codes: 0 confirmed, 1 refused (the "
          "message names the step), 2 another trace or an unreadable file, 3 undecidable "
          "(a value that the trace does not have).",
          "foretell verify found/bank.ndjson.1.json bank.ndjson\n"
-         "foretell witness 61f3c0de61f3c0de-12 | foretell verify - bank.ndjson\n"},
+         "foretell witness 61f3c0de61f3c0de-12 | foretell verify - bank.ndjson\n"
+         "foretell verify found/queue.c.1.json queue.c\n"},
     [FT_COMMAND_CONVERT] =
         {"Reads any format (detected by content; gzip, zstd and xz files too) and writes Foretell "
          "NDJSON or Foretell binary. \"-\" is standard input or output. The output may "
@@ -154,10 +156,15 @@ static const struct {
          "threads change (--races-only-reported: they do not). The "
          "output of PROGRAM is discarded. Exit codes: 0 nothing was found and the exploration "
          "ended by itself, 1 findings, 2 PROGRAM cannot be explored, 3 nothing was found until the "
-         "time or --runs was over.",
+         "time or --runs was over. If PROGRAM is a source file (.c, .cpp, ...) or a program as "
+         "data "
+         "(`foretell lower`), it runs in an interpreter, on a worker, and further arguments are "
+         "sources of the same program (docs/programs.md). A native program of such a name stands "
+         "behind --.",
          "foretell explore -- ./test --case 3\n"
          "foretell explore --preemptions 2 --explore-budget 600 ./test\n"
-         "foretell explore --json --runs 10000 ./test\n"},
+         "foretell explore --json --runs 10000 ./test\n"
+         "foretell explore -I include --input limit=3 queue.c\n"},
     [FT_COMMAND_LOWER] =
         {"Compiles FILEs (C, C++ and LLVM 14 bitcode, .bc and .ll) with clang 14, links them with "
          "models of the C library, and writes what main can reach as a program as data "

@@ -13,6 +13,7 @@
 #define VIEW_COMMANDS   (BIT(CHECK) | BIT(SHOW) | BIT(TEST))
 #define REPORT_COMMANDS (VIEW_COMMANDS | BIT(EXPLORE))
 #define RECORD_COMMANDS (BIT(RECORD) | BIT(TEST))
+#define SOURCE_COMMANDS (BIT(LOWER) | BIT(EXPLORE) | BIT(VERIFY))
 #define NET_COMMANDS                                                                               \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(CANCEL) | BIT(WITNESS) | BIT(VERIFY) | \
      BIT(DIFF) | BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST) | BIT(INTERVALS) | BIT(EXPLORE))
@@ -158,13 +159,13 @@ static const option_row rows[] = {
      "the file to write; - is standard output"},
     {"text", 0, VALUE_NONE, NULL, NULL, MEMBER(text), BIT(LOWER),
      "write the program as text, to read; else binary"},
-    {"include", 'I', VALUE_TEXTS, "DIR", NULL, MEMBER(includes), BIT(LOWER),
+    {"include", 'I', VALUE_TEXTS, "DIR", NULL, MEMBER(includes), SOURCE_COMMANDS,
      "the compiler's: look for headers in this folder; may be repeated"},
-    {"define", 'D', VALUE_TEXTS, "NAME[=VALUE]", NULL, MEMBER(defines), BIT(LOWER),
+    {"define", 'D', VALUE_TEXTS, "NAME[=VALUE]", NULL, MEMBER(defines), SOURCE_COMMANDS,
      "the compiler's: define this macro; may be repeated"},
-    {"undefine", 'U', VALUE_TEXTS, "NAME", NULL, MEMBER(undefines), BIT(LOWER),
+    {"undefine", 'U', VALUE_TEXTS, "NAME", NULL, MEMBER(undefines), SOURCE_COMMANDS,
      "the compiler's: undefine this macro; may be repeated"},
-    {"std", 0, VALUE_TEXT, "STANDARD", NULL, MEMBER(standard), BIT(LOWER),
+    {"std", 0, VALUE_TEXT, "STANDARD", NULL, MEMBER(standard), SOURCE_COMMANDS,
      "the compiler's: the language standard, also written -std=c11 (default: the compiler's)"},
     {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to),
      BIT(CONVERT) | BIT(MERGE) | BIT(RECORD),
@@ -173,6 +174,11 @@ static const option_row rows[] = {
     /* exploring */
     {"explore", 0, VALUE_COUNT, "SECONDS", NULL, MEMBER(explore_seconds), BIT(TEST),
      "explore further schedules of PROGRAM for at most this time, 0: do not (default: 10)"},
+    {"check", 0, VALUE_CHECKS, "LIST", NULL, MEMBER(checks), BIT(EXPLORE),
+     "of sources and programs: the kinds of bugs to look for, separated by commas or repeated: "
+     "race, assertion, lock, deadlock, order, failure (default: all)"},
+    {"input", 0, VALUE_TEXTS, "NAME=VALUE", NULL, MEMBER(inputs), BIT(EXPLORE),
+     "of sources and programs: the value of this input, whenever it is read; may be repeated"},
     {"preemptions", 0, VALUE_COUNT, "N", NULL, MEMBER(preemptions), BIT(EXPLORE),
      "stop when every schedule with at most N preemptions was run (default: all schedules)"},
     {"explore-budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(explore_budget), BIT(EXPLORE),
@@ -562,6 +568,7 @@ void ft_options_release(ft_options *options)
     ft_vec_release(&options->baselines);
     ft_vec_release(&options->suppressions);
     ft_vec_release(&options->without);
+    ft_vec_release(&options->inputs);
     ft_vec_release(&options->includes);
     ft_vec_release(&options->defines);
     ft_vec_release(&options->undefines);

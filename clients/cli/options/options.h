@@ -47,7 +47,8 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
     X(SHOW, "show", "JOB", 1, 1, "print the findings of a job")                                    \
     X(CANCEL, "cancel", "JOB", 1, 1, "cancel a job")                                               \
     X(WITNESS, "witness", "FINDING", 1, 1, "fetch the witness file of a finding")                  \
-    X(VERIFY, "verify", "WITNESS [TRACE]", 1, 2, "check a witness step by step on its trace")      \
+    X(VERIFY, "verify", "WITNESS [TRACE|PROGRAM]", 1, 0,                                           \
+      "check a witness step by step on its trace or program")                                      \
     X(CONVERT, "convert", "IN [OUT]", 1, 2, "rewrite a trace in another format")                   \
     X(DIFF, "diff", "JOB JOB", 2, 2, "compare the findings of two jobs")                           \
     X(REVIEW, "review", "[FINGERPRINT]", 0, 1,                                                     \
@@ -132,6 +133,7 @@ typedef struct ft_options {
     const char *early_limits;
     bool races_only_reported; /* their accesses do not become scheduling points */
     /* lower */
+    ft_texts inputs;                       /* --input NAME=VALUE, of explore */
     ft_texts includes, defines, undefines; /* -I, -D, -U */
     const char *standard;                  /* -std */
     bool text;

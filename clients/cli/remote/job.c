@@ -82,13 +82,19 @@ static ft_status take_name(const ft_reply *reply, const char *member, char **nam
     return FT_OK;
 }
 
-/* A trace belongs to the project of the job that is to be over it. */
+static bool is_over_program(const json_t *spec)
+{
+    return json_object_get(spec, "program") != NULL;
+}
+
+/* A trace belongs to the project of the job that is to be over it; a program likewise. */
 static char *upload_path(const json_t *spec)
 {
     const char *project = json_string_value(json_object_get(spec, "project"));
     char *escaped = project ? curl_easy_escape(NULL, project, 0) : NULL;
     ft_strbuf path = {0};
-    ft_strbuf_printf(&path, "/v1/traces%s%s", escaped ? "?project=" : "", escaped ? escaped : "");
+    ft_strbuf_printf(&path, "/v1/%s%s%s", is_over_program(spec) ? "programs" : "traces",
+                     escaped ? "?project=" : "", escaped ? escaped : "");
     curl_free(escaped);
     return ft_strbuf_take(&path);
 }
@@ -283,7 +289,7 @@ ft_status ft_job_start(ft_remote *remote, const json_t *spec, const char *trace,
 {
     FT_REQUIRE(*trace && !json_object_get(spec, "trace"));
     json_t *body = json_copy((json_t *)(uintptr_t)spec);
-    json_object_set_new(body, "trace", json_string(trace));
+    json_object_set_new(body, is_over_program(spec) ? "program" : "trace", json_string(trace));
     name_after(body, path);
     ft_request request = {.method = "POST", .path = "/v1/jobs", .json = body, .patient = true};
     ft_reply reply = {0};

@@ -40,8 +40,9 @@ ft_status ft_job_upload(ft_remote *remote, const json_t *spec, const char *path,
 ft_status ft_job_spec(const ft_options *options, json_t **spec, const char **file,
                       ft_error *err) FT_MUST_CHECK;
 
-/* Starts a job over `trace`, which is the file at `path`: a job without a name is named after it.
- * *job is its id (heap). */
+/* A job whose spec has a member "program" (of any value) is over a program: that is uploaded, and
+ * named there. Starts a job over `trace`, which is the file at `path`: a job without a name is
+ * named after it. *job is its id (heap). */
 ft_status ft_job_start(ft_remote *remote, const json_t *spec, const char *trace, const char *path,
                        char **job, ft_error *err) FT_MUST_CHECK;
 

@@ -293,6 +293,48 @@ bool ft_interpreter_read(const ft_interpreter *interpreter, uint64_t address, si
     return false;
 }
 
+uint32_t ft_interpreter_stack(const ft_interpreter *interpreter, uint32_t thread,
+                              ft_interpreter_place *places, uint32_t room)
+{
+    FT_REQUIRE(thread < interpreter->threads.len);
+    const interpreted_thread *th = &interpreter->threads.data[thread];
+    uint32_t n = (uint32_t)th->frames.len;
+    for (uint32_t i = 0; i < n && i < room; i++) {
+        const frame *f = &th->frames.data[n - 1 - i];
+        places[i] = (ft_interpreter_place){f->function->symbol, f->at};
+    }
+    return n;
+}
+
+static uint32_t symbol_of(const ft_interpreter *m, uint32_t number)
+{
+    const ft_program *p = m->program;
+    for (uint32_t i = 0; i < p->objects.len; i++) {
+        bool own = p->objects.data[i].by_thread;
+        for (size_t t = 0; own && t < m->threads.len; t++)
+            if (m->threads.data[t].own && m->threads.data[t].own[i] == number + 1)
+                return p->objects.data[i].symbol;
+        if (!own && m->globals[i] == number) return p->objects.data[i].symbol;
+    }
+    return FT_NO_SYMBOL;
+}
+
+bool ft_interpreter_locate(const ft_interpreter *interpreter, uint64_t address,
+                           ft_interpreter_location *location)
+{
+    for (uint32_t i = 0; i < interpreter->objects.len; i++) {
+        const memory_object *o = &interpreter->objects.data[i];
+        if (address < o->base || address - o->base >= (o->size ? o->size : 1)) continue;
+        *location = (ft_interpreter_location){.object = i,
+                                              .symbol = symbol_of(interpreter, i),
+                                              .heap = o->heap,
+                                              .offset = address - o->base,
+                                              .size = o->size};
+        return true;
+    }
+    return false;
+}
+
 static void name_objects(const ft_interpreter *m, uint32_t t, const ft_instruction *in,
                          ft_interpreter_operation *o)
 {

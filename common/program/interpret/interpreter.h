@@ -36,6 +36,22 @@ typedef enum ft_interpreter_state {
 
 const char *ft_interpreter_state_name(ft_interpreter_state state);
 
+/* A place in the program: the instruction's number in its function. */
+typedef struct ft_interpreter_place {
+    uint32_t function; /* its symbol */
+    uint32_t instruction;
+} ft_interpreter_place;
+
+/* An access that was carried out. */
+typedef struct ft_interpreter_access {
+    uint32_t thread;
+    ft_interpreter_place place;
+    bool writes, atomic;
+    uint64_t address, bytes;
+    uint8_t width;  /* of the value; 0: of a range of bytes */
+    uint64_t value; /* read or written */
+} ft_interpreter_access;
+
 typedef struct ft_interpreter_options {
     bool races;           /* look for races; it makes every access slower */
     uint64_t max_steps;   /* instructions of a step; 0: 10 million */
@@ -45,14 +61,10 @@ typedef struct ft_interpreter_options {
     bool (*input)(void *context, const char *name, uint8_t width, uint64_t *value);
     /* Output to a descriptor. May be NULL. */
     void (*output)(void *context, int32_t descriptor, const void *bytes, size_t length);
+    /* Each access to an object that is not constant. May be NULL. */
+    void (*access)(void *context, const ft_interpreter_access *access);
     void *context;
 } ft_interpreter_options;
-
-/* A place in the program: the instruction's number in its function. */
-typedef struct ft_interpreter_place {
-    uint32_t function; /* its symbol */
-    uint32_t instruction;
-} ft_interpreter_place;
 
 /* What a thread stands before. */
 typedef struct ft_interpreter_operation {
@@ -115,6 +127,22 @@ typedef struct ft_interpreter_object {
     ft_mutex_kind kind;
 } ft_interpreter_object;
 ft_interpreter_object ft_interpreter_object_at(const ft_interpreter *interpreter, uint64_t address);
+
+/* The thread's places, the innermost first: what it stands before, and the calls that led there. Up
+ * to `room` of them; returns how many there are. */
+uint32_t ft_interpreter_stack(const ft_interpreter *interpreter, uint32_t thread,
+                              ft_interpreter_place *places, uint32_t room);
+
+/* The object that is, or was, at an address. */
+typedef struct ft_interpreter_location {
+    uint32_t object; /* its number: the same in all executions of one schedule */
+    uint32_t symbol; /* FT_NO_SYMBOL: made by `stack` or `alloc` */
+    bool heap;
+    uint64_t offset, size;
+} ft_interpreter_location;
+/* False: none. */
+bool ft_interpreter_locate(const ft_interpreter *interpreter, uint64_t address,
+                           ft_interpreter_location *location);
 
 uint64_t ft_interpreter_instructions(const ft_interpreter *interpreter); /* carried out so far */
 /* Copies n bytes of a live object's memory; false: they are not all in one. For tests. */

@@ -104,6 +104,22 @@ static bool accessed(ft_interpreter *m, uint32_t t, memory_object *o, uint64_t o
     return !m->options.races || ft_race_access(m, t, o, offset, n, kind);
 }
 
+/* Tells of an access that was carried out; width 0: of a range of bytes. */
+static void tell(const ft_interpreter *m, uint32_t t, const memory_object *o, uint64_t offset,
+                 uint64_t n, int kind, uint8_t width, uint64_t value)
+{
+    if (!m->options.access || o->constant || !n) return;
+    ft_interpreter_access a = {.thread = t,
+                               .place = ft_interpreter_place_of(m, t),
+                               .writes = kind == PLAIN_WRITE || kind == ATOMIC_WRITE,
+                               .atomic = kind == ATOMIC_READ || kind == ATOMIC_WRITE,
+                               .address = o->base + offset,
+                               .bytes = n,
+                               .width = width,
+                               .value = value};
+    m->options.access(m->options.context, &a);
+}
+
 static bool atomic_now(const ft_interpreter *m, uint32_t t)
 {
     const ft_instruction *in = ft_interpreter_instruction(m, t);
@@ -134,9 +150,10 @@ bool ft_memory_load(ft_interpreter *m, uint32_t t, word address, uint8_t width, 
 {
     uint64_t offset, n = (width + 7u) / 8;
     memory_object *o = ft_memory_at(m, t, address, n, &offset);
-    if (!o || !accessed(m, t, o, offset, n, atomic_now(m, t) ? ATOMIC_READ : PLAIN_READ))
-        return false;
+    int kind = atomic_now(m, t) ? ATOMIC_READ : PLAIN_READ;
+    if (!o || !accessed(m, t, o, offset, n, kind)) return false;
     result->bits = get_bytes(o->bytes + offset, n) & ft_width_mask(width);
+    tell(m, t, o, offset, n, kind, width, result->bits);
     bool whole = width == 64 && offset % 8 == 0 && o->pointees;
     result->object = whole ? o->pointees[offset / 8] : 0;
     return true;
@@ -146,8 +163,9 @@ bool ft_memory_store(ft_interpreter *m, uint32_t t, word address, uint8_t width,
 {
     uint64_t offset, n = (width + 7u) / 8;
     memory_object *o = writable_at(m, t, address, n, &offset);
-    if (!o || !accessed(m, t, o, offset, n, atomic_now(m, t) ? ATOMIC_WRITE : PLAIN_WRITE))
-        return false;
+    int kind = atomic_now(m, t) ? ATOMIC_WRITE : PLAIN_WRITE;
+    if (!o || !accessed(m, t, o, offset, n, kind)) return false;
+    tell(m, t, o, offset, n, kind, width, stored.bits);
     for (uint64_t i = 0; i < n; i++) o->bytes[offset + i] = (unsigned char)(stored.bits >> (8 * i));
     forget_pointees(o, offset, n);
     if (width == 64 && offset % 8 == 0) set_pointee(o, offset, stored.object);
@@ -184,6 +202,8 @@ bool ft_memory_copy(ft_interpreter *m, uint32_t t, word to, word from, uint64_t 
                                    apart);
     if (!accessed(m, t, source, of, n, PLAIN_READ) || !accessed(m, t, target, at, n, PLAIN_WRITE))
         return false;
+    tell(m, t, source, of, n, PLAIN_READ, 0, 0);
+    tell(m, t, target, at, n, PLAIN_WRITE, 0, 0);
     memmove(target->bytes + at, source->bytes + of, n);
     copy_pointees(target, at, source, of, n);
     return true;
@@ -194,6 +214,7 @@ bool ft_memory_fill(ft_interpreter *m, uint32_t t, word to, uint8_t byte, uint64
     uint64_t offset;
     memory_object *o = writable_at(m, t, to, n, &offset);
     if (!o || !accessed(m, t, o, offset, n, PLAIN_WRITE)) return false;
+    tell(m, t, o, offset, n, PLAIN_WRITE, 0, 0);
     memset(o->bytes + offset, byte, n);
     forget_pointees(o, offset, n);
     return true;
@@ -210,6 +231,7 @@ bool ft_memory_free(ft_interpreter *m, uint32_t t, word address)
     if (o->freed)
         return ft_interpreter_fail(m, t, FT_ERROR_DOUBLE_FREE, "the object was freed before");
     if (!accessed(m, t, o, 0, o->size, PLAIN_WRITE)) return false;
+    tell(m, t, o, 0, o->size, PLAIN_WRITE, 0, 0);
     o->freed = true;
     m->bytes -= o->size;
     ft_memory_release(o);

@@ -1,4 +1,4 @@
-#include "lowering/lowering.h"
+#include "programs/programs.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/contract.h"
+#include "program/binary.h"
 
 extern char **environ;
 
@@ -22,6 +23,16 @@ bool ft_lowering_takes(const char *path)
     for (size_t i = 0; dot && i < sizeof ENDINGS / sizeof *ENDINGS; i++)
         if (strcmp(dot, ENDINGS[i]) == 0) return true;
     return false;
+}
+
+bool ft_lowering_made(const char *path)
+{
+    static const char TEXT[] = "program 1";
+    char head[64] = {0};
+    FILE *file = fopen(path, "re");
+    size_t n = file ? fread(head, 1, sizeof head - 1, file) : 0;
+    if (file) fclose(file);
+    return ft_program_is_binary(head, n) || strncmp(head, TEXT, sizeof TEXT - 1) == 0;
 }
 
 /* ---- where it is ---- */

@@ -1,0 +1,30 @@
+/* The inside of witnesses of programs, for the files of this folder alone. */
+#ifndef FT_PROGRAM_WITNESS_INTERNAL_H
+#define FT_PROGRAM_WITNESS_INTERNAL_H
+
+#include "base/contract.h"
+#include "program/witness/witness.h"
+
+/* An execution on its way. */
+typedef struct ft_followed {
+    const ft_execution *execution;
+    ft_program *program; /* with its points */
+    ft_interpreter *m;
+    size_t inputs;                     /* read so far */
+    uint32_t thread;                   /* of the running step */
+    FT_VEC(uint32_t) readers;          /* by input: the thread that read it */
+    bool made[FT_INTERPRETER_THREADS]; /* the thread exists, or has */
+    bool strayed;                      /* another input was read than the next one */
+    void *context;                     /* of `access` */
+} ft_followed;
+
+/* access may be NULL; its context is the ft_followed. */
+void ft_followed_begin(ft_followed *f, const ft_program *numbered, const ft_execution *execution,
+                       void (*access)(void *context, const ft_interpreter_access *access));
+void ft_followed_release(ft_followed *f);
+/* The next step of the schedule. FT_INPUT: it is not possible. */
+ft_status ft_followed_step(ft_followed *f, size_t step, ft_error *err) FT_MUST_CHECK;
+/* FT_INPUT: it did not end as the claim says. */
+ft_status ft_followed_end(const ft_followed *f, ft_error *err) FT_MUST_CHECK;
+
+#endif

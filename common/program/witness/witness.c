@@ -1,0 +1,166 @@
+#include "program/witness/witness.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/binary.h"
+#include "program/witness/internal.h"
+
+void ft_execution_release(ft_execution *execution)
+{
+    for (size_t i = 0; i < execution->inputs.len; i++) free(execution->inputs.data[i].name);
+    ft_vec_release(&execution->inputs);
+    ft_vec_release(&execution->schedule);
+    ft_vec_release(&execution->points);
+}
+
+/* ---- points ---- */
+
+ft_program *ft_program_numbered(const ft_program *program)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_strbuf bytes = {0};
+    ft_program *copy = NULL;
+    ft_program_write_binary(program, &bytes);
+    ft_status status = ft_program_read_binary(bytes.text, bytes.len, &copy, &err);
+    ft_strbuf_release(&bytes);
+    assert(status == FT_OK && copy); /* what is written reads back */
+    (void)status;
+    return copy;
+}
+
+static const ft_instruction *instruction_at(const ft_program *p, ft_interpreter_place place)
+{
+    const ft_function *f =
+        place.function < p->symbols.len ? ft_program_function(p, place.function) : NULL;
+    bool there = f && place.instruction < f->instructions.len;
+    return there ? &f->instructions.data[place.instruction] : NULL;
+}
+
+bool ft_program_can_be_point(const ft_program *program, ft_interpreter_place place)
+{
+    const ft_instruction *in = instruction_at(program, place);
+    bool access = in && (in->code == FT_CODE_LOAD || in->code == FT_CODE_STORE);
+    return access && (in->width == 8 || in->width == 16 || in->width == 32 || in->width == 64);
+}
+
+void ft_program_set_point(ft_program *program, ft_interpreter_place place)
+{
+    FT_REQUIRE(ft_program_can_be_point(program, place));
+    ft_instruction *in = (ft_instruction *)(uintptr_t)instruction_at(program, place);
+    in->code = in->code == FT_CODE_LOAD ? FT_CODE_ATOMIC_LOAD : FT_CODE_ATOMIC_STORE;
+    in->attribute = FT_ORDER_RELAXED;
+}
+
+/* ---- following ---- */
+
+/* The next input; a witness that has too few of them gives zeros and does not hold. */
+static bool next_input(void *context, const char *name, uint8_t width, uint64_t *value)
+{
+    ft_followed *f = context;
+    if (f->inputs == f->execution->inputs.len) return f->strayed = true, false;
+    const ft_input_value *input = &f->execution->inputs.data[f->inputs++];
+    ft_vec_push(&f->readers, f->thread);
+    if (strcmp(input->name, name) != 0) f->strayed = true;
+    *value = input->value & ft_width_mask(width);
+    return true;
+}
+
+void ft_followed_begin(ft_followed *f, const ft_program *numbered, const ft_execution *execution,
+                       void (*access)(void *context, const ft_interpreter_access *access))
+{
+    *f = (ft_followed){.execution = execution, .program = ft_program_numbered(numbered)};
+    for (size_t i = 0; i < execution->points.len; i++)
+        if (ft_program_can_be_point(f->program, execution->points.data[i]))
+            ft_program_set_point(f->program, execution->points.data[i]);
+    ft_interpreter_options options = {
+        .races = true, .input = next_input, .access = access, .context = f};
+    f->m = ft_interpreter_new(f->program, &options);
+    f->made[0] = true;
+}
+
+void ft_followed_release(ft_followed *f)
+{
+    ft_interpreter_free(f->m);
+    ft_program_free(f->program);
+    ft_vec_release(&f->readers);
+}
+
+static bool creates(const ft_followed *f, const ft_schedule_step *s)
+{
+    ft_interpreter_operation o;
+    return ft_interpreter_stands_before(f->m, s->thread, &o) && o.code == FT_CODE_CREATE;
+}
+
+/* A variant of `create` that is the number of no thread yet. */
+static bool new_thread(const ft_followed *f, const ft_schedule_step *s)
+{
+    return s->variant && s->variant <= FT_INTERPRETER_THREADS && !f->made[s->variant - 1] &&
+           creates(f, s);
+}
+
+static void note_new(ft_followed *f, const ft_schedule_step *s)
+{
+    uint64_t n = s->variant ? s->variant - 1 : ft_interpreter_thread_count(f->m);
+    if (creates(f, s) && n < FT_INTERPRETER_THREADS) f->made[n] = true;
+}
+
+ft_status ft_followed_step(ft_followed *f, size_t step, ft_error *err)
+{
+    uint64_t variants[FT_INTERPRETER_THREADS];
+    const ft_schedule_step *s = &f->execution->schedule.data[step];
+    if (ft_interpreter_state_of(f->m) != FT_INTERPRETER_GOING)
+        return ft_error_set(err, FT_INPUT, "the execution has ended before step %zu", step + 1);
+    if (s->thread >= ft_interpreter_thread_count(f->m))
+        return ft_error_set(err, FT_INPUT, "there is no thread %" PRIu32 " at step %zu", s->thread,
+                            step + 1);
+    uint32_t n = ft_interpreter_choices(f->m, s->thread, variants);
+    bool possible = n && new_thread(f, s);
+    for (uint32_t i = 0; i < n; i++) possible |= variants[i] == s->variant;
+    if (!possible)
+        return ft_error_set(err, FT_INPUT, "thread %" PRIu32 " cannot go on so at step %zu",
+                            s->thread, step + 1);
+    note_new(f, s);
+    f->thread = s->thread;
+    ft_interpreter_step(f->m, s->thread, s->variant);
+    return FT_OK;
+}
+
+/* What the claim wants beyond the kind of the error: the thread, but for a deadlock, which no
+ * single thread has. */
+static bool is_claimed(const ft_execution *x, const ft_interpreter_error *e)
+{
+    return x->error == e->kind && (e->kind == FT_ERROR_DEADLOCK || x->thread == e->thread);
+}
+
+ft_status ft_followed_end(const ft_followed *f, ft_error *err)
+{
+    const ft_execution *x = f->execution;
+    ft_interpreter_state state = ft_interpreter_state_of(f->m);
+    const ft_interpreter_error *e = ft_interpreter_error_of(f->m);
+    if (f->strayed || f->inputs != x->inputs.len)
+        return ft_error_set(err, FT_INPUT, "the program reads other inputs than the witness has");
+    if (x->error != FT_ERROR_NONE && state == FT_INTERPRETER_FAILED && is_claimed(x, e))
+        return FT_OK;
+    if (x->error == FT_ERROR_NONE && state == FT_INTERPRETER_EXITED &&
+        ft_interpreter_exit_code(f->m) == x->exit_code)
+        return FT_OK;
+    return ft_error_set(err, FT_INPUT, "the schedule ends differently: %s%s%s",
+                        ft_interpreter_state_name(state),
+                        state == FT_INTERPRETER_FAILED ? " by " : "",
+                        state == FT_INTERPRETER_FAILED ? ft_program_error_name(e->kind) : "");
+}
+
+ft_status ft_execution_check(const ft_program *numbered, const ft_execution *execution,
+                             ft_error *err)
+{
+    ft_followed f;
+    ft_status status = FT_OK;
+    ft_followed_begin(&f, numbered, execution, NULL);
+    for (size_t i = 0; i < execution->schedule.len && status == FT_OK; i++)
+        status = ft_followed_step(&f, i, err);
+    if (status == FT_OK) status = ft_followed_end(&f, err);
+    ft_followed_release(&f);
+    return status;
+}

@@ -1,0 +1,42 @@
+/* Which executor explores a program: one interface over those that there are. */
+#ifndef FT_WORKER_EXPLORE_BACKEND_H
+#define FT_WORKER_EXPLORE_BACKEND_H
+
+#include "explore/executor.h"
+#include "program/witness/witness.h"
+
+/* An input that the job gives: all values that are read of it. */
+typedef struct ft_given_input {
+    const char *name;
+    uint64_t value;
+} ft_given_input;
+
+typedef struct ft_backend_options {
+    const ft_given_input *inputs;
+    size_t n_inputs;
+    uint64_t max_steps;                 /* actions of a run; 0: the executor's default */
+    uint32_t max_iterations;            /* of one arm of a branch on inputs; 0: no bound */
+    bool (*should_stop)(void *context); /* asked within long steps; true: the run is cut */
+    void *context;
+} ft_backend_options;
+
+typedef struct ft_backend ft_backend;
+
+/* The program and the options' arrays outlive it. */
+ft_backend *ft_backend_new(const ft_program *program, const ft_backend_options *options);
+void ft_backend_free(ft_backend *backend); /* accepts NULL */
+const ft_x_executor *ft_backend_executor(const ft_backend *backend);
+/* What the newest run did wrong: its inputs, schedule and claim, into *execution, which is zero.
+ * False: nothing. `expected`: the exit code that is none. */
+bool ft_backend_failure(const ft_backend *backend, const ft_x_run *run, int32_t expected,
+                        ft_execution *execution, ft_interpreter_error *error);
+/* Does the run count neither as one that ended well nor as one that failed, and why? NULL: no. */
+const char *ft_backend_left_open(const ft_backend *backend);
+/* The bounds cut some run. */
+bool ft_backend_bounded(const ft_backend *backend);
+/* The inputs that were read and not given, which had the value 0; in the order of their names. */
+size_t ft_backend_zeros(const ft_backend *backend, const char *const **names);
+/* Every value of them was tried. */
+bool ft_backend_inputs_open(const ft_backend *backend);
+
+#endif

@@ -1,0 +1,259 @@
+#include "explore/exploring.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/contract.h"
+#include "explore/internal.h"
+#include "program/binary.h"
+
+enum { DEFAULT_MS = 300000, MOST_ROUNDS = 200 };
+
+/* ---- programs ---- */
+
+bool ft_explored_is_binary(const void *head, size_t length)
+{
+    return ft_program_is_binary(head, length);
+}
+
+ft_status ft_explored_read(const void *bytes, size_t length, ft_program **program, ft_error *err)
+{
+    return ft_program_read(bytes, length, program, err);
+}
+
+void ft_explored_write(const ft_program *program, ft_strbuf *out)
+{
+    ft_program_write_binary(program, out);
+}
+
+void ft_explored_free(ft_program *program)
+{
+    ft_program_free(program);
+}
+
+/* ---- the specification ---- */
+
+static ft_status refuse_member(const char *member, const char *what, ft_error *err)
+{
+    return ft_error_set(err, FT_USAGE, "the job's member \"%s\" %s", member, what);
+}
+
+static ft_status read_number(const json_t *from, const char *member, uint64_t *number,
+                             ft_error *err)
+{
+    const json_t *value = json_object_get(from, member);
+    if (!value || json_is_null(value)) return FT_OK;
+    if (!json_is_integer(value) || json_integer_value(value) < 0)
+        return refuse_member(member, "is not a number", err);
+    *number = (uint64_t)json_integer_value(value);
+    return FT_OK;
+}
+
+static ft_status read_checks(const json_t *spec, ft_exploring *x, ft_error *err)
+{
+    const json_t *checks = json_object_get(spec, "checks");
+    for (int c = 0; c < FT_CHECKS; c++) x->checks[c] = !checks && ft_exploring_has((ft_check)c);
+    for (size_t i = 0; i < json_array_size(checks); i++) {
+        ft_check check;
+        const char *name = json_string_value(json_array_get(checks, i));
+        if (!name || !ft_check_parse(name, &check) || !ft_exploring_has(check))
+            return refuse_member("checks", "names a check that is not one of programs", err);
+        x->checks[check] = true;
+    }
+    return FT_OK;
+}
+
+static ft_status read_inputs(const json_t *spec, ft_exploring *x, ft_error *err)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(spec, "inputs"), name, value)
+    {
+        if (!json_is_integer(value)) return refuse_member("inputs", "has what is no number", err);
+        ft_given_input given = {name, (uint64_t)json_integer_value(value)};
+        ft_vec_push(&x->inputs, given);
+    }
+    return FT_OK;
+}
+
+static ft_status read_spec(const json_t *spec, ft_exploring *x, ft_error *err)
+{
+    uint64_t ms = DEFAULT_MS, preemptions = UINT32_MAX, steps = 0, code = 0, iterations = 0;
+    const json_t *explore = json_object_get(spec, "explore");
+    ft_status status = read_checks(spec, x, err);
+    if (status == FT_OK) status = read_inputs(spec, x, err);
+    if (status == FT_OK) status = read_number(json_object_get(spec, "budget"), "job_ms", &ms, err);
+    if (status == FT_OK) status = read_number(explore, "preemptions", &preemptions, err);
+    if (status == FT_OK) status = read_number(explore, "runs", &x->max_runs, err);
+    if (status == FT_OK) status = read_number(explore, "steps", &steps, err);
+    if (status == FT_OK) status = read_number(explore, "iterations", &iterations, err);
+    if (status == FT_OK) status = read_number(explore, "expect_exit", &code, err);
+    x->preemptions = preemptions > UINT32_MAX ? UINT32_MAX : (uint32_t)preemptions;
+    x->max_iterations = (uint32_t)iterations;
+    x->expect_exit = (int32_t)code;
+    x->max_steps = steps;
+    x->seconds = (double)ms / 1000 * 0.9; /* the rest is for witnesses and the server */
+    return status;
+}
+
+/* ---- one round: the search, with the points that there are ---- */
+
+static double now(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+static bool is_known_point(const ft_exploring *x, ft_interpreter_place place)
+{
+    for (size_t i = 0; i < x->points.len; i++)
+        if (x->points.data[i].function == place.function &&
+            x->points.data[i].instruction == place.instruction)
+            return true;
+    return false;
+}
+
+static bool add_point(ft_exploring *x, ft_interpreter_place place)
+{
+    if (is_known_point(x, place)) return false;
+    if (!ft_program_can_be_point(x->program, place)) return x->left_aside = true, false;
+    ft_vec_push(&x->points, place);
+    return true;
+}
+
+/* True: the search begins anew, with further points. */
+static bool note_race(ft_exploring *x, const ft_interpreter_error *e)
+{
+    if (!x->wants_points) return x->left_aside = true, false;
+    bool own = add_point(x, e->place);
+    bool other = e->other.function != FT_NO_SYMBOL && add_point(x, e->other);
+    if (!own && !other) x->left_aside = true;
+    return own || other;
+}
+
+static void say(ft_exploring *x)
+{
+    enum { EVERY_SO_MANY = 64 };
+    if (x->progress && x->progress->say && x->runs % EVERY_SO_MANY == 0)
+        x->progress->say(x->progress->context, x->runs, x->classes, x->failures.len);
+}
+
+static bool on_run(void *context, const ft_x_run *run)
+{
+    ft_exploring *x = context;
+    ft_execution failed = {0};
+    ft_interpreter_error error;
+    if (x->anew) return false; /* of a step of the plan that follows */
+    x->runs++;
+    say(x);
+    if (!ft_backend_failure(x->backend, run, x->expect_exit, &failed, &error)) return true;
+    ft_exploring_note(x, run, &failed, &error);
+    bool anew = error.kind == FT_ERROR_RACE && note_race(x, &error);
+    ft_execution_release(&failed);
+    x->anew |= anew;
+    return !anew;
+}
+
+static bool on_class(void *context, const ft_x_run *run, const ft_unfolding *u,
+                     const ft_configuration *c)
+{
+    (void)run, (void)u, (void)c;
+    ft_exploring *x = context;
+    x->classes++;
+    return true;
+}
+
+static bool should_stop(void *context)
+{
+    const ft_exploring *x = context;
+    return x->anew || now() - x->began > x->seconds;
+}
+
+static ft_status explore_once(ft_exploring *x, ft_error *err)
+{
+    enum { MOST_BYTES = 1 << 30 };
+    double left = x->seconds - (now() - x->began);
+    ft_program *program = ft_program_numbered(x->program);
+    for (size_t i = 0; i < x->points.len; i++) ft_program_set_point(program, x->points.data[i]);
+    ft_backend_options options = {.inputs = x->inputs.data,
+                                  .n_inputs = x->inputs.len,
+                                  .max_steps = x->max_steps,
+                                  .max_iterations = x->max_iterations,
+                                  .should_stop = should_stop,
+                                  .context = x};
+    x->anew = x->left_aside = false;
+    x->classes = 0;
+    x->backend = ft_backend_new(program, &options);
+    ft_x_plan plan = {.preemptions = x->preemptions,
+                      .max_runs = x->max_runs,
+                      .seconds = left > 0.1 ? left : 0.1,
+                      .max_bytes = MOST_BYTES,
+                      .on_run = on_run,
+                      .on_class = on_class,
+                      .should_stop = should_stop,
+                      .context = x};
+    ft_status status = ft_x_explore(ft_backend_executor(x->backend), &plan, &x->outcome, err);
+    ft_exploring_take_facts(x);
+    ft_backend_free(x->backend);
+    x->backend = NULL;
+    ft_program_free(program);
+    return status;
+}
+
+static ft_status explore(ft_exploring *x, ft_error *err)
+{
+    ft_status status = FT_OK;
+    uint32_t rounds = 0;
+    do status = explore_once(x, err);
+    while (status == FT_OK && x->anew && ++rounds < MOST_ROUNDS && now() - x->began < x->seconds);
+    if (x->anew) x->left_aside = true;
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static void release(ft_exploring *x)
+{
+    for (size_t i = 0; i < x->failures.len; i++)
+        ft_execution_release(&x->failures.data[i].execution);
+    for (size_t i = 0; i < x->zeros.len; i++) free(x->zeros.data[i]);
+    ft_vec_release(&x->failures);
+    ft_vec_release(&x->zeros);
+    ft_vec_release(&x->points);
+    ft_vec_release(&x->inputs);
+}
+
+ft_status ft_exploring_plan(const ft_program *program, const json_t *spec,
+                            const ft_exploring_progress *progress, json_t **plan, ft_error *err)
+{
+    FT_REQUIRE(program && spec && plan);
+    ft_exploring x = {.program = program, .progress = progress, .began = now()};
+    ft_status status = read_spec(spec, &x, err);
+    for (int c = 0; c < FT_CHECKS; c++) x.wants_points |= x.checks[c] && c != FT_CHECK_RACE;
+    if (status == FT_OK) status = explore(&x, err);
+    if (status == FT_OK) status = ft_exploring_conclude(&x, plan, err);
+    release(&x);
+    return status;
+}
+
+json_t *ft_explored_meta(const ft_program *program, const char *hash)
+{
+    size_t instructions = 0;
+    char name[FT_DIGEST_HEX + 1];
+    json_t *inputs = json_array();
+    for (size_t i = 0; i < program->functions.len; i++) {
+        const ft_function *f = &program->functions.data[i];
+        instructions += f->instructions.len;
+        for (size_t k = 0; k < f->instructions.len; k++)
+            if (f->instructions.data[k].code == FT_CODE_INPUT)
+                ft_exploring_add_name(inputs, program->texts.names[f->instructions.data[k].extra]);
+    }
+    ft_program_hash(program, name);
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o}", "trace", hash, "format", "program",
+                     "program", name, "functions", (json_int_t)program->functions.len,
+                     "instructions", (json_int_t)instructions, "objects",
+                     (json_int_t)program->objects.len, "inputs", inputs);
+}

@@ -1,0 +1,327 @@
+/* From failing runs to records, and what is said of the rest. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "explore/internal.h"
+#include "report/fingerprint.h"
+
+/* Which check an error of a program belongs to. */
+static const uint8_t CHECK_OF[FT_PROGRAM_ERRORS] = {
+    [FT_ERROR_NONE] = FT_CHECK_FAILURE, /* an exit code */
+    [FT_ERROR_ASSERTION] = FT_CHECK_ASSERTION, [FT_ERROR_NULL_ACCESS] = FT_CHECK_FAILURE,
+    [FT_ERROR_BOUNDS] = FT_CHECK_FAILURE,      [FT_ERROR_FREED] = FT_CHECK_ORDER,
+    [FT_ERROR_CONSTANT] = FT_CHECK_FAILURE,    [FT_ERROR_BAD_FREE] = FT_CHECK_FAILURE,
+    [FT_ERROR_DOUBLE_FREE] = FT_CHECK_ORDER,   [FT_ERROR_ALIGNMENT] = FT_CHECK_FAILURE,
+    [FT_ERROR_OVERLAP] = FT_CHECK_FAILURE,     [FT_ERROR_DIVISION] = FT_CHECK_FAILURE,
+    [FT_ERROR_SHIFT] = FT_CHECK_FAILURE,       [FT_ERROR_CONVERSION] = FT_CHECK_FAILURE,
+    [FT_ERROR_UNREACHABLE] = FT_CHECK_FAILURE, [FT_ERROR_BAD_CALL] = FT_CHECK_FAILURE,
+    [FT_ERROR_MISUSE] = FT_CHECK_LOCK,         [FT_ERROR_RACE] = FT_CHECK_RACE,
+    [FT_ERROR_DEADLOCK] = FT_CHECK_DEADLOCK,   [FT_ERROR_LIMIT] = FT_CHECK_FAILURE,
+};
+
+bool ft_exploring_has(ft_check check)
+{
+    for (int e = 0; e < FT_PROGRAM_ERRORS; e++)
+        if (CHECK_OF[e] == check) return true;
+    return false;
+}
+
+void ft_exploring_add_name(json_t *names, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(names); i++)
+        if (strcmp(json_string_value(json_array_get(names, i)), name) == 0) return;
+    json_array_append_new(names, json_string(name));
+}
+
+/* ---- failing runs ---- */
+
+static uint64_t mixed(uint64_t hash, uint64_t value)
+{
+    return ft_hash_u64(hash ^ value) + (hash << 6);
+}
+
+static uint64_t place_hash(ft_interpreter_place place)
+{
+    return ft_hash_u64((uint64_t)place.function << 32 | place.instruction);
+}
+
+/* By the error and its places; of a deadlock by what the threads wait for. */
+static uint64_t key_of(const ft_x_run *run, const ft_execution *x, const ft_interpreter_error *e)
+{
+    uint64_t key = mixed((uint64_t)x->error << 32, (uint32_t)x->exit_code);
+    if (x->error == FT_ERROR_NONE) return key;
+    if (x->error != FT_ERROR_DEADLOCK) /* of a race: whichever came first */
+        return mixed(key,
+                     place_hash(e->place) + (e->kind == FT_ERROR_RACE ? place_hash(e->other) : 0));
+    for (int t = 0; t < FT_X_THREADS; t++) {
+        const ft_x_operation *o = &run->pending[t];
+        if (o->kind != FT_X_NONE) key = mixed(key, (uint64_t)o->kind << 32 | o->object);
+    }
+    return key;
+}
+
+static uint32_t switches_of(const ft_execution *x)
+{
+    uint32_t n = 0;
+    for (size_t i = 1; i < x->schedule.len; i++)
+        n += x->schedule.data[i].thread != x->schedule.data[i - 1].thread;
+    return n;
+}
+
+static ft_execution copy_of(const ft_exploring *x, const ft_execution *from)
+{
+    ft_execution to = {.error = from->error, .exit_code = from->exit_code, .thread = from->thread};
+    for (size_t i = 0; i < from->schedule.len; i++)
+        ft_vec_push(&to.schedule, from->schedule.data[i]);
+    for (size_t i = 0; i < from->inputs.len; i++) {
+        ft_input_value v = from->inputs.data[i];
+        v.name = ft_strdup(v.name);
+        ft_vec_push(&to.inputs, v);
+    }
+    for (size_t i = 0; i < x->points.len; i++) ft_vec_push(&to.points, x->points.data[i]);
+    return to;
+}
+
+void ft_exploring_note(ft_exploring *x, const ft_x_run *run, const ft_execution *failed,
+                       const ft_interpreter_error *error)
+{
+    enum { MOST_FAILURES = 500 };
+    uint64_t key = key_of(run, failed, error);
+    uint32_t switches = switches_of(failed);
+    ft_program_failure *f = NULL;
+    if (!x->checks[CHECK_OF[failed->error]]) return;
+    for (size_t i = 0; i < x->failures.len && !f; i++)
+        if (x->failures.data[i].key == key) f = &x->failures.data[i];
+    if (!f && x->failures.len == MOST_FAILURES) return;
+    bool better =
+        f && (switches < f->switches ||
+              (switches == f->switches && failed->schedule.len < f->execution.schedule.len));
+    if (f && !better) return;
+    if (!f) {
+        ft_program_failure made = {.key = key, .check = CHECK_OF[failed->error]};
+        ft_vec_push(&x->failures, made);
+        f = &x->failures.data[x->failures.len - 1];
+    }
+    ft_execution_release(&f->execution);
+    f->execution = copy_of(x, failed);
+    f->switches = switches;
+}
+
+void ft_exploring_take_facts(ft_exploring *x)
+{
+    const char *const *names;
+    size_t n = ft_backend_zeros(x->backend, &names);
+    x->bounded = ft_backend_bounded(x->backend);
+    x->open = ft_backend_left_open(x->backend);
+    x->inputs_open = ft_backend_inputs_open(x->backend);
+    for (size_t i = 0; i < x->zeros.len; i++) free(x->zeros.data[i]);
+    x->zeros.len = 0;
+    for (size_t i = 0; i < n; i++) ft_vec_push(&x->zeros, ft_strdup(names[i]));
+}
+
+/* ---- records ---- */
+
+static json_t *new_record(ft_check check, const char *kind, ft_verdict verdict, const char *key)
+{
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:n, s:s, s:s}", "check",
+                     ft_check_name(check), "kind", kind, "verdict", ft_verdict_name(verdict),
+                     "count", 1, "pairs", 1, "model", "ctp", "memory", "sc", "bound", "scope",
+                     "program", "key", key);
+}
+
+static void set_reason(json_t *record, ft_reason reason, const char *text)
+{
+    json_object_set_new(record, "reason",
+                        json_pack("{s:s, s:s}", "pass", ft_reason_name(reason), "text", text));
+}
+
+static void add_print(json_t *record)
+{
+    char print[FT_FINGERPRINT + 1];
+    ft_fingerprint(record, NULL, print);
+    json_object_set_new(record, "fingerprint", json_string(print));
+}
+
+static json_t *finding(const ft_program_failure *f, const ft_story *story)
+{
+    ft_strbuf key = {0};
+    ft_strbuf_printf(&key, "%s|%s", ft_check_name(f->check), story->key);
+    json_t *record = new_record(f->check, story->kind, FT_VERDICT_VIOLATION, ft_strbuf_text(&key));
+    ft_strbuf_release(&key);
+    json_object_set_new(record, "status", json_string("explored"));
+    json_object_set_new(record, "message", json_string(story->message));
+    json_object_set_new(record, "object", story->object ? json_string(story->object) : json_null());
+    json_object_set(record, "accesses", story->accesses);
+    if (json_array_size(story->waiting)) json_object_set(record, "also_waiting", story->waiting);
+    if (json_object_size(story->sources)) json_object_set(record, "sources", story->sources);
+    set_reason(record, FT_REASON_EXPLORED, "the interpreter executed the schedule");
+    add_print(record);
+    json_object_set(record, "witness", story->witness);
+    return record;
+}
+
+/* A run that the interpreter does not repeat is a fault of ours, and no finding. */
+static json_t *rejected(const ft_program_failure *f, size_t number, const char *why)
+{
+    ft_strbuf key = {0};
+    ft_strbuf_printf(&key, "%s|rejected|%zu", ft_check_name(f->check), number);
+    json_t *record =
+        new_record(f->check, ft_check_name(f->check), FT_VERDICT_ERROR, ft_strbuf_text(&key));
+    ft_strbuf_release(&key);
+    json_object_set_new(record, "message", json_string("a failing run was not repeated"));
+    json_object_set_new(record, "accesses", json_array());
+    set_reason(record, FT_REASON_WITNESS_REJECTED, why);
+    add_print(record);
+    return record;
+}
+
+static bool has_key(const json_t *records, const json_t *record)
+{
+    for (size_t i = 0; i < json_array_size(records); i++)
+        if (json_equal(json_object_get(json_array_get(records, i), "key"),
+                       json_object_get(record, "key")))
+            return true;
+    return false;
+}
+
+static void add_failure(const ft_exploring *x, size_t number, json_t *records)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_story story;
+    const ft_program_failure *f = &x->failures.data[number];
+    if (ft_execution_tell(x->program, &f->execution, &story, &err) != FT_OK) {
+        json_array_append_new(records, rejected(f, number, err.message));
+        return;
+    }
+    json_t *record = finding(f, &story);
+    if (!has_key(records, record)) json_array_append(records, record);
+    json_decref(record);
+    ft_story_release(&story);
+}
+
+/* ---- the rest of the executions ---- */
+
+typedef struct rest {
+    ft_verdict verdict;
+    ft_reason reason;
+    ft_strbuf text;
+} rest;
+
+static void say_inputs(const ft_exploring *x, ft_strbuf *out)
+{
+    if (x->inputs_open && !x->inputs.len)
+        ft_strbuf_puts(out, " and every input");
+    else if (x->inputs.len || x->zeros.len)
+        ft_strbuf_puts(out, ", for the given inputs");
+}
+
+static bool is_every(const ft_exploring *x)
+{
+    return x->outcome.cover == FT_X_COVER_EVERY && !x->outcome.total.cut &&
+           !x->outcome.total.strayed && !x->outcome.total.lingering && !x->outcome.tree.cut &&
+           !x->outcome.tree.strayed && !x->bounded && !x->open;
+}
+
+static void set_rest(rest *r, ft_verdict verdict, ft_reason reason)
+{
+    r->verdict = verdict;
+    r->reason = reason;
+}
+
+static void judge_rest(const ft_exploring *x, rest *r)
+{
+    ft_x_outcome_print(&x->outcome, &r->text);
+    bool strayed = x->outcome.total.strayed || x->outcome.tree.strayed;
+    if (is_every(x) && !x->left_aside) {
+        set_rest(r, FT_VERDICT_SAFE, FT_REASON_EXPLORED);
+        say_inputs(x, &r->text);
+        return;
+    }
+    if (strayed || x->open) {
+        set_rest(r, FT_VERDICT_UNKNOWN, FT_REASON_LEFT_OPEN);
+        ft_strbuf_printf(&r->text, "; %s",
+                         x->open ? x->open : "some runs did not repeat themselves");
+    } else if (x->left_aside) {
+        set_rest(r, FT_VERDICT_UNKNOWN, FT_REASON_DATA_RACE);
+        ft_strbuf_puts(&r->text, "; a data race may have further outcomes");
+    } else if (x->outcome.stop == FT_X_STOP_TIME || x->outcome.stop == FT_X_STOP_ASKED) {
+        set_rest(r, FT_VERDICT_UNKNOWN, FT_REASON_BUDGET);
+        ft_strbuf_puts(&r->text, "; the time ran out");
+    } else {
+        set_rest(r, FT_VERDICT_BOUNDED, FT_REASON_BOUND);
+        ft_strbuf_puts(&r->text,
+                       x->bounded ? "; runs were cut by a bound" : "; by the job's bound");
+    }
+}
+
+static json_t *rest_record(const rest *r, ft_check check)
+{
+    ft_strbuf key = {0};
+    ft_strbuf_printf(&key, "%s|rest", ft_check_name(check));
+    json_t *record = new_record(check, ft_check_name(check), r->verdict, ft_strbuf_text(&key));
+    ft_strbuf_release(&key);
+    json_object_set_new(record, "message", json_string("in the other executions"));
+    json_object_set_new(record, "accesses", json_array());
+    set_reason(record, r->reason, ft_strbuf_text(&r->text));
+    add_print(record);
+    return record;
+}
+
+/* ---- the plan ---- */
+
+static json_t *count_candidates(const ft_exploring *x, const json_t *records)
+{
+    json_t *counts = json_object();
+    for (int c = 0; c < FT_CHECKS; c++) {
+        json_int_t n = 0;
+        const char *name = ft_check_name((ft_check)c);
+        for (size_t i = 0; i < json_array_size(records); i++) {
+            const json_t *record = json_array_get(records, i);
+            n += strcmp(json_string_value(json_object_get(record, "check")), name) == 0;
+        }
+        if (x->checks[c]) json_object_set_new(counts, name, json_integer(n));
+    }
+    return counts;
+}
+
+static void add_note(json_t *notes, const char *code, json_t *text)
+{
+    json_array_append_new(notes, json_pack("{s:s, s:o}", "code", code, "text", text));
+}
+
+static json_t *notes_of(const ft_exploring *x, const rest *r)
+{
+    json_t *notes = json_array();
+    ft_strbuf names = {0};
+    add_note(notes, "explored", json_sprintf("explored: %s", ft_strbuf_text(&r->text)));
+    if (x->points.len)
+        add_note(notes, "points",
+                 json_sprintf("threads also change in front of the %zu accesses of data races",
+                              x->points.len));
+    for (size_t i = 0; i < x->zeros.len && !x->inputs_open; i++)
+        ft_strbuf_printf(&names, "%s%s", i ? ", " : "", x->zeros.data[i]);
+    if (names.len)
+        add_note(
+            notes, "inputs",
+            json_sprintf("inputs without a value were 0: %s (--input NAME=VALUE)", names.text));
+    ft_strbuf_release(&names);
+    return notes;
+}
+
+ft_status ft_exploring_conclude(ft_exploring *x, json_t **plan, ft_error *err)
+{
+    (void)err;
+    rest r = {0};
+    json_t *records = json_array();
+    judge_rest(x, &r);
+    for (size_t i = 0; i < x->failures.len; i++) add_failure(x, i, records);
+    for (int c = 0; c < FT_CHECKS; c++)
+        if (x->checks[c]) json_array_append_new(records, rest_record(&r, (ft_check)c));
+    *plan =
+        json_pack("{s:s, s:o, s:o, s:o, s:[]}", "model", "ctp", "notes", notes_of(x, &r),
+                  "candidates", count_candidates(x, records), "records", records, "subproblems");
+    ft_strbuf_release(&r.text);
+    return *plan ? FT_OK : ft_error_set(err, FT_INTERNAL, "the plan cannot be written");
+}

@@ -1,0 +1,88 @@
+/* Programs: an upload becomes its binary form; a plan over one explores it. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "serve/internal.h"
+
+/* Programs are read whole: they are small beside traces. */
+enum { MOST_BYTES = 64 << 20 };
+
+static ft_status receive(ft_exchange *exchange, ft_strbuf *text, ft_error *err)
+{
+    for (;;) {
+        ft_wire_frame frame;
+        ft_status status = ft_exchange_data(exchange->service, &frame, err);
+        if (status || frame.type == FT_WIRE_DATA_END) return status;
+        if (exchange->problem.code != FT_OK) continue;
+        if (text->len + frame.length > MOST_BYTES)
+            ft_error_set(&exchange->problem, FT_LIMIT, "a program has %d MiB at most",
+                         MOST_BYTES >> 20);
+        else
+            ft_strbuf_add(text, (const char *)frame.payload, frame.length);
+    }
+}
+
+static ft_status answer(ft_exchange *exchange, const struct ft_program *program,
+                        const ft_strbuf *text, ft_error *err)
+{
+    ft_digest digest;
+    char hash[FT_DIGEST_HEX + 1];
+    ft_strbuf binary = {0};
+    ft_outlet out = {.service = exchange->service, .err = err};
+    ft_digest_init(&digest);
+    ft_digest_update(&digest, text->text, text->len);
+    ft_digest_hex(&digest, hash);
+    ft_explored_write(program, &binary);
+    ft_status status = ft_outlet_send(&out, binary.text, binary.len, NULL);
+    if (status == FT_OK) status = ft_outlet_flush(&out);
+    ft_strbuf_release(&out.pending);
+    json_t *meta = ft_explored_meta(program, hash);
+    json_object_set_new(meta, "bytes", json_integer((json_int_t)text->len));
+    json_object_set_new(meta, "stored_bytes", json_integer((json_int_t)binary.len));
+    ft_strbuf_release(&binary);
+    if (status == FT_OK)
+        return ft_answer_with(exchange, FT_WIRE_INGESTED, json_pack("{s:o}", "meta", meta), err);
+    json_decref(meta);
+    return status;
+}
+
+ft_status ft_serve_ingest_program(ft_exchange *exchange, ft_error *err)
+{
+    ft_strbuf text = {0};
+    struct ft_program *program = NULL;
+    ft_status status = receive(exchange, &text, err);
+    bool good = status == FT_OK && exchange->problem.code == FT_OK &&
+                ft_explored_read(text.text, text.len, &program, &exchange->problem) == FT_OK;
+    if (good) status = answer(exchange, program, &text, err);
+    if (good) ft_explored_free(program);
+    ft_strbuf_release(&text);
+    return status;
+}
+
+/* ---- exploring ---- */
+
+static void say(void *context, uint64_t runs, uint64_t classes, uint64_t found)
+{
+    ft_pulse_say(context, "%" PRIu64 " runs, %" PRIu64 " classes, %" PRIu64 " found", runs, classes,
+                 found);
+}
+
+ft_status ft_serve_explore(ft_exchange *exchange, json_t **plan, ft_error *err)
+{
+    const char *hash;
+    ft_service *s = exchange->service;
+    ft_status status = ft_exchange_text(exchange, "trace", &hash, err);
+    if (status) return status;
+    if (!s->program || strcmp(hash, s->trace_hash) != 0) {
+        ft_error_set(&exchange->problem, s->trace ? FT_USAGE : FT_CONFLICT,
+                     s->trace ? "%.16s... is a trace, not a program"
+                              : "program %.16s... is not loaded: send it first",
+                     hash);
+        return FT_OK;
+    }
+    ft_exploring_progress progress = {say, s->pulse};
+    if (ft_exploring_plan(s->program, json_object_get(exchange->body, "spec"), &progress, plan,
+                          &exchange->problem) != FT_OK)
+        *plan = NULL;
+    return FT_OK;
+}
