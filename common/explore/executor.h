@@ -35,6 +35,8 @@ typedef struct ft_x_initial {
 
 typedef struct ft_x_run {
     FT_VEC(ft_x_action) steps;
+    FT_VEC(uint64_t)
+    prints; /* by step: what it changes in the state's fingerprint; empty: unknown */
     FT_VEC(ft_x_initial) initial;         /* where it is not 0 */
     ft_x_operation pending[FT_X_THREADS]; /* what each thread stands before at the end; NONE */
     ft_x_end end;
@@ -66,6 +68,10 @@ typedef struct ft_x_executor {
     ft_status (*await)(void *context, uint32_t first, uint32_t n, uint32_t *slot, ft_error *err);
     /* The run of the slot, which has ended, as `finish` gives it. */
     ft_status (*collect)(void *context, uint32_t slot, ft_x_run *run, ft_error *err);
+    /* For cutoffs (cutoffs.h); may be NULL. Are the states behind two executions equal? Does not
+     * overlap with start, finish and collect. */
+    ft_status (*same)(void *context, const ft_x_pick *a, size_t n_a, const ft_x_pick *b, size_t n_b,
+                      bool *same, ft_error *err);
 } ft_x_executor;
 
 #endif

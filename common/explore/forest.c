@@ -91,6 +91,17 @@ static ft_status finish(void *context, uint32_t *slot, ft_x_run *run, ft_error *
     return status;
 }
 
+static ft_status same(void *context, const ft_x_pick *a, size_t n_a, const ft_x_pick *b, size_t n_b,
+                      bool *is_same, ft_error *err)
+{
+    const view *v = context;
+    const ft_x_executor *e = v->forest->executor;
+    pthread_mutex_lock(&v->forest->mutex);
+    ft_status status = e->same(e->context, a, n_a, b, n_b, is_same, err);
+    pthread_mutex_unlock(&v->forest->mutex);
+    return status;
+}
+
 static bool on_run(void *context, const ft_x_run *run)
 {
     ft_x_forest *f = context;
@@ -263,6 +274,7 @@ static void add_counts(ft_x_counts *to, ft_x_counts *from)
     to->infeasible += from->infeasible;
     to->discarded += from->discarded;
     to->lingering += from->lingering;
+    to->cut_off += from->cut_off;
     to->strayed += from->strayed;
     *from = (ft_x_counts){0};
 }
@@ -375,8 +387,10 @@ static void prepare_lane(ft_x_forest *f, lane *l)
                                   .world = e->world,
                                   .width = e->width / n_threads(f),
                                   .start = start,
-                                  .finish = finish};
-    l->options = (ft_x_options){.on_run = on_run,
+                                  .finish = finish,
+                                  .same = e->same ? same : NULL};
+    l->options = (ft_x_options){.cutoffs = f->options->cutoffs,
+                                .on_run = on_run,
                                 .on_class = on_class,
                                 .on_stray = on_stray,
                                 .should_stop = should_stop,

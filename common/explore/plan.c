@@ -188,6 +188,7 @@ static void add_counts(ft_x_counts *total, const ft_x_counts *more)
     total->cut += more->cut;
     total->infeasible += more->infeasible;
     total->discarded += more->discarded;
+    total->cut_off += more->cut_off;
     total->lingering += more->lingering;
     total->strayed += more->strayed;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "explore/cutoffs.h"
 #include "explore/driver.h"
 #include "explore/extensions.h"
 
@@ -35,7 +36,8 @@ struct ft_x_tree {
     ft_x_driver *driver;
     ft_unfolding *u;
     ft_extensions *extensions;
-    ft_x_object *objects; /* scratch */
+    ft_x_cutoffs *cutoffs; /* NULL: none are wanted */
+    ft_x_object *objects;  /* scratch */
     FT_VEC(node) nodes;
     FT_VEC(uint32_t) free_nodes;
     FT_VEC(task) queue;  /* the newest first */
@@ -106,13 +108,30 @@ static bool avoids_excluded(const search *s, uint32_t f)
     return true;
 }
 
+static bool is_cutoff(const search *s, uint32_t e)
+{
+    return s->cutoffs && ft_x_cutoffs_has(s->cutoffs, e);
+}
+
+/* Is there a cutoff in [f] without C? */
+static bool passes_cutoff(const search *s, const ft_configuration *c, uint32_t f)
+{
+    ft_configuration causes = ft_unfolding_causes(s->u, f);
+    for (uint32_t t = 0; t < FT_X_THREADS && s->cutoffs; t++)
+        for (uint32_t e = causes.last[t]; e && !ft_unfolding_holds(s->u, c, e);
+             e = ft_unfolding_before(s->u, e))
+            if (is_cutoff(s, e)) return true;
+    return false;
+}
+
 /* The first event from the one behind *at on that conflicts with d, fits to C and avoids D. */
 static uint32_t next_alternative(const search *s, const ft_configuration *c, uint32_t d,
                                  uint32_t *at)
 {
     uint32_t f;
     while ((f = ft_unfolding_next_conflict(s->u, d, at)))
-        if (avoids_excluded(s, f) && ft_unfolding_fits(s->u, c, f)) return f;
+        if (avoids_excluded(s, f) && ft_unfolding_fits(s->u, c, f) && !passes_cutoff(s, c, f))
+            return f;
     return FT_X_NO_EVENT;
 }
 
@@ -280,7 +299,7 @@ static bool go_elsewhere(search *s, uint32_t n, const ft_configuration *c, size_
     size_t many = ft_extensions_enabled(s->u, c, enabled, sizeof enabled / sizeof *enabled);
     assert(many <= sizeof enabled / sizeof *enabled);
     for (size_t i = 0; i < many; i++) {
-        if (is_excluded(s, enabled[i])) continue;
+        if (is_excluded(s, enabled[i]) || is_cutoff(s, enabled[i])) continue;
         ft_configuration j = *c;
         ft_unfolding_join(s->u, &j, enabled[i]);
         enqueue(s, n, c, &j);
@@ -425,14 +444,19 @@ static void hang(search *s, uint32_t n, const ft_x_run *run, size_t old)
     uint32_t first = n;
     size_t i = s->branch.len;
     excluded(s, n);
+    bool cut_off = false;
+    if (s->cutoffs) ft_x_cutoffs_note(s->cutoffs, s->list.data, run);
     for (; i < run->steps.len && !is_excluded(s, s->list.data[i]); i++) {
+        if ((cut_off = is_cutoff(s, s->list.data[i]))) break;
         assert(s->nodes.data[n].event == FT_X_NO_EVENT);
         s->nodes.data[n].event = s->list.data[i];
         c.last[run->steps.data[i].thread] = s->list.data[i];
         n = add_node(s, n, true);
     }
     bool redundant = i < run->steps.len;
-    s->counts->redundant += redundant;
+    s->counts->redundant += redundant && !cut_off;
+    s->counts->cut_off += cut_off;
+    s->counts->cut -= redundant && run->end == FT_X_CUT; /* by more than the bound */
     if (redundant && go_elsewhere(s, n, &c, i - old)) return;
     ft_extensions_find(s->extensions, &c, s->list.data + old, i - old);
     if (ft_extensions_stopped(s->extensions)) s->incomplete = true;
@@ -611,6 +635,7 @@ ft_x_tree *ft_x_tree_new(const ft_x_executor *executor, const ft_x_options *opti
     s->driver = ft_x_driver_new(executor, options, counts);
     s->u = ft_unfolding_new(&executor->world);
     s->extensions = ft_extensions_new(s->u, options->should_stop, options->context);
+    if (options->cutoffs) s->cutoffs = ft_x_cutoffs_new(s->u, executor);
     for (size_t i = 0; subtree && i < subtree->len; i++) ft_vec_push(&s->begin, subtree->data[i]);
     return s;
 }
@@ -633,6 +658,7 @@ void ft_x_tree_free(ft_x_tree *s)
     ft_vec_release(&s->following);
     free(s->objects);
     ft_extensions_free(s->extensions);
+    ft_x_cutoffs_free(s->cutoffs);
     ft_unfolding_free(s->u);
     ft_x_driver_free(s->driver);
     free(s);
@@ -647,6 +673,7 @@ ft_status ft_x_tree_run(ft_x_tree *s, bool *finished, ft_error *err)
                     .ahead = s->options->complete ? 1 : AHEAD};
     ft_status status = ft_x_drive(s->driver, &way, err);
     if (status == FT_OK) withdraw(s);
+    if (status == FT_OK && s->cutoffs) status = ft_x_cutoffs_status(s->cutoffs, err);
     *finished = status == FT_OK && !ft_x_driver_stopped(s->driver) && !s->incomplete;
     assert(!*finished || ft_x_tree_ended(s)); /* every node was decided */
     return status;
@@ -720,7 +747,8 @@ void ft_x_tree_proposals(ft_x_tree *s, ft_x_subtrees *to)
 size_t ft_x_tree_bytes(const ft_x_tree *s)
 {
     return ft_unfolding_bytes(s->u) + ft_extensions_bytes(s->extensions) +
-           s->nodes.cap * sizeof(node) + s->queue.cap * sizeof(task);
+           (s->cutoffs ? ft_x_cutoffs_bytes(s->cutoffs) : 0) + s->nodes.cap * sizeof(node) +
+           s->queue.cap * sizeof(task);
 }
 
 size_t ft_x_tree_events(const ft_x_tree *s)

@@ -34,6 +34,7 @@ typedef struct ft_x_counts {
     uint64_t stuck;      /* classes in which threads wait for ever */
     uint64_t cut;        /* runs that a bound ended */
     uint64_t lingering;  /* classes in which a thread stood before LINGER (watch.h) */
+    uint64_t cut_off;    /* runs that went no further than to cutoffs */
     uint64_t strayed;    /* runs that did not repeat what an equal one did */
     uint64_t events;     /* of ft_x_search: that were met, counted anew in each subtree */
     uint64_t most_events, most_bytes; /* the most that were kept at a time, and all beside */
@@ -41,6 +42,7 @@ typedef struct ft_x_counts {
 
 typedef struct ft_x_options {
     bool complete;     /* alternatives to all of D, not to its newest event alone */
+    bool cutoffs;      /* does not go on where a state was met before (cutoffs.h) */
     uint64_t max_runs; /* 0: no bound */
     /* Called for each run, in the order that the search alone decides; false ends the search. */
     bool (*on_run)(void *context, const ft_x_run *run);

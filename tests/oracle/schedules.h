@@ -65,6 +65,9 @@ typedef struct schedule_executor schedule_executor;
 schedule_executor *ft_schedules_executor(const schedule_program *p, uint32_t width, uint64_t seed);
 ft_x_executor ft_schedules_interface(schedule_executor *e);
 void ft_schedules_executor_free(schedule_executor *e);
+/* Runs of more steps (at most 250) are cut, and steps have fingerprints of states. Before the
+ * interface is taken. */
+void ft_schedules_bound(schedule_executor *e, uint32_t steps);
 
 /* A random program of two to four threads; every kind of operation occurs in some. */
 schedule_program ft_schedules_random(uint64_t seed);

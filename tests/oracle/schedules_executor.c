@@ -18,6 +18,7 @@ struct schedule_executor {
     ft_x_operation first[FT_X_THREADS];
     uint32_t width, n_first;
     uint64_t random;
+    uint32_t bound; /* steps of a run; 0: none. With it, states have fingerprints */
     started *slots;
 };
 
@@ -51,6 +52,74 @@ static bool pick(const schedule_executor *e, const started *s, const machine *m,
     return true;
 }
 
+/* ---- fingerprints: the xor of hashes of everything with its value. Those of a step are the
+ * event's where what it changes is changed by dependent actions alone. */
+
+static uint64_t fragment(uint32_t kind, uint32_t index, int64_t value)
+{
+    uint64_t words[] = {(uint64_t)kind << 32 | index, (uint64_t)value};
+    return value ? ft_hash_bytes(words, sizeof words, 5) : 0;
+}
+
+static uint64_t fingerprint_of_thread(const machine *m, uint32_t t)
+{
+    uint64_t print = fragment(1, t, m->at[t]) ^ fragment(2, t, m->waiting[t]) ^
+                     fragment(3, t, m->condition[t]) ^ fragment(4, t, m->failed[t]) ^
+                     fragment(5, t, m->created[t]);
+    for (uint32_t i = 0; i < SCHEDULE_REGISTERS; i++)
+        print ^= fragment(6 + i, t, m->registers[t][i]);
+    return print ^ fragment(10, t, m->add[t][0]) ^ fragment(11, t, m->add[t][1]);
+}
+
+static uint64_t fingerprint(const schedule_program *p, const machine *m)
+{
+    uint64_t print = fragment(20, m->over, m->failure) ^ fragment(21, 0, m->over);
+    for (uint32_t i = 0; i < SCHEDULE_OBJECTS; i++)
+        print ^= fragment(22, i, m->value[i]) ^ fragment(23, i, m->holder[i] + 1) ^
+                 fragment(24, i, m->gone[i]) ^ fragment(25, i, m->more[i][0]) ^
+                 fragment(26, i, m->more[i][1]);
+    for (uint32_t i = 0; i < SCHEDULE_GLOBALS; i++) print ^= fragment(27, i, m->globals[i]);
+    for (uint32_t t = 0; t < p->n_threads; t++) print ^= fingerprint_of_thread(m, t);
+    return print;
+}
+
+/* Byte by byte: the machine but for what it notes of its past. */
+static bool is_same_state(const schedule_program *p, const machine *a, const machine *b)
+{
+    return fingerprint(p, a) == fingerprint(p, b) && !memcmp(a->at, b->at, sizeof a->at) &&
+           !memcmp(a->registers, b->registers, sizeof a->registers) &&
+           !memcmp(a->add, b->add, sizeof a->add) &&
+           !memcmp(a->globals, b->globals, sizeof a->globals) &&
+           !memcmp(a->value, b->value, sizeof a->value) &&
+           !memcmp(a->holder, b->holder, sizeof a->holder) &&
+           !memcmp(a->gone, b->gone, sizeof a->gone) && !memcmp(a->more, b->more, sizeof a->more) &&
+           !memcmp(a->waiting, b->waiting, sizeof a->waiting) &&
+           !memcmp(a->condition, b->condition, sizeof a->condition) &&
+           !memcmp(a->failed, b->failed, sizeof a->failed) &&
+           !memcmp(a->created, b->created, sizeof a->created) && a->over == b->over &&
+           a->failure == b->failure;
+}
+
+static ft_status same(void *context, const ft_x_pick *a, size_t n_a, const ft_x_pick *b, size_t n_b,
+                      bool *is_same, ft_error *err)
+{
+    (void)err;
+    const schedule_executor *e = context;
+    const ft_x_pick *picks[2] = {a, b};
+    machine *m[2] = {ft_alloc(sizeof *m[0]), ft_alloc(sizeof *m[1])};
+    for (int k = 0; k < 2; k++) {
+        ft_schedules_begin(e->p, m[k]);
+        for (size_t i = 0; i < (k ? n_b : n_a); i++)
+            ft_schedules_step(e->p, m[k], picks[k][i].thread, picks[k][i].variant);
+    }
+    *is_same = is_same_state(e->p, m[0], m[1]);
+    free(m[0]);
+    free(m[1]);
+    return FT_OK;
+}
+
+/* ---- runs */
+
 static void run_program(const schedule_executor *e, const started *s, ft_x_run *run)
 {
     machine *m = ft_alloc(sizeof *m);
@@ -69,8 +138,12 @@ static void run_program(const schedule_executor *e, const started *s, ft_x_run *
         }
         if (run->end == FT_X_STRAYED) break;
         if (i >= s->prefix.len && ft_schedules_variants(e->p, m, running, list)) variant = list[0];
+        if (e->bound && i == e->bound) run->end = FT_X_CUT;
+        if (run->end == FT_X_CUT) break;
         steps[running]++;
+        uint64_t before = e->bound ? fingerprint(e->p, m) : 0;
         ft_vec_push(&run->steps, ft_schedules_step(e->p, m, running, variant));
+        if (e->bound) ft_vec_push(&run->prints, before ^ fingerprint(e->p, m));
     }
     for (uint32_t t = 0; t < e->p->n_threads; t++) {
         run->pending[t] = ft_schedules_pending(e->p, m, t);
@@ -144,7 +217,13 @@ ft_x_executor ft_schedules_interface(schedule_executor *e)
                            .start = start_run,
                            .finish = finish_run,
                            .await = await_run,
-                           .collect = collect_run};
+                           .collect = collect_run,
+                           .same = e->bound ? same : NULL};
+}
+
+void ft_schedules_bound(schedule_executor *e, uint32_t steps)
+{
+    e->bound = steps;
 }
 
 void ft_schedules_executor_free(schedule_executor *e)

@@ -1,0 +1,40 @@
+/* Cutoffs: events behind which nothing new comes, because the state after them was met before.
+ *
+ * An event e is a cutoff if another event e' has state([e']) = state([e]) and [e'] has fewer events
+ * than [e]; the initial state is one of no events (POR-SE §3.8, notes §1). The search does not go
+ * on behind a cutoff, and no alternative goes through one. So programs with endless loops have
+ * finite searches, in which every state, end and deadlock is met that the program can reach:
+ *
+ * Of the configurations that lead to a state, take one of the fewest events. None of its events is
+ * a cutoff: from e' the rest could be done too, with fewer events in all. So the search, whatever
+ * it knows, never stops inside of it, and comes to it as without cutoffs (subtree.h). This holds
+ * for any e' that exists, met or not, so that each search may use those that it has met itself:
+ * subtrees, threads and tasks need not know of each other, and which event was a cutoff when is of
+ * no concern. What is lost are classes: several that lead to one state may be met as one.
+ *
+ * The executor says in its runs by how much each step changes the state's fingerprint
+ * (ft_x_run.prints); that of [e] is the xor over the last events of threads in [e], of what each
+ * thread changed. A fingerprint only says which states to compare: a cutoff counts when the
+ * executor has found both states equal (ft_x_executor.same). State is all that the future depends
+ * on: memory, objects, what threads stand before, path conditions, and what decides how threads and
+ * objects that are made later are named. */
+#ifndef FT_EXPLORE_CUTOFFS_H
+#define FT_EXPLORE_CUTOFFS_H
+
+#include "explore/executor.h"
+
+typedef struct ft_x_cutoffs ft_x_cutoffs;
+
+/* The executor, which has `same`, and the unfolding outlive it. */
+ft_x_cutoffs *ft_x_cutoffs_new(const ft_unfolding *u, const ft_x_executor *executor);
+void ft_x_cutoffs_free(ft_x_cutoffs *cutoffs); /* accepts NULL */
+size_t ft_x_cutoffs_bytes(const ft_x_cutoffs *cutoffs);
+
+/* The events of a run, one a step, with its prints. */
+void ft_x_cutoffs_note(ft_x_cutoffs *cutoffs, const uint32_t *events, const ft_x_run *run);
+/* Is the event a cutoff, as far as is known now? Not where no run had it yet. */
+bool ft_x_cutoffs_has(ft_x_cutoffs *cutoffs, uint32_t event);
+/* Did the executor fail to compare states? Then nothing more is a cutoff. */
+ft_status ft_x_cutoffs_status(const ft_x_cutoffs *cutoffs, ft_error *err) FT_MUST_CHECK;
+
+#endif
