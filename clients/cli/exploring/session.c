@@ -99,11 +99,13 @@ static uint64_t memory_share(void)
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / MOST_BYTES_SHARE : 0;
 }
 
-static ft_x_plan plan_of(session *s, double seconds)
+/* 0: as many runs as --runs leaves. */
+static ft_x_plan plan_of(session *s, double seconds, uint64_t runs)
 {
     const ft_options *o = s->options;
+    uint64_t left = o->runs > s->runs ? o->runs - s->runs : 0;
     return (ft_x_plan){.preemptions = o->preemptions ? o->preemptions - 1 : FT_X_ALL_PREEMPTIONS,
-                       .max_runs = o->runs > s->runs ? o->runs - s->runs : 0,
+                       .max_runs = runs && (!left || runs < left) ? runs : left,
                        .seconds = seconds,
                        .seed = o->seed,
                        .max_bytes = memory_share(),
@@ -135,11 +137,12 @@ static ft_status check_sample(session *s, ft_explored_part *part, ft_error *err)
     return FT_OK;
 }
 
-static ft_status explore_part(session *s, double seconds, ft_explored_part *part, ft_error *err)
+static ft_status explore_part(session *s, double seconds, uint64_t runs, ft_explored_part *part,
+                              ft_error *err)
 {
     ft_native_place place;
     ft_explorer *x = &s->explorer;
-    ft_x_plan plan = plan_of(s, seconds);
+    ft_x_plan plan = plan_of(s, seconds, runs);
     free(part->lingering);
     *part = (ft_explored_part){.points = x->setting};
     ft_native_polls(x->native, x->setting.polls);
@@ -168,18 +171,19 @@ static bool has_budget(const session *s, double end)
 
 /* ---- more rounds of loops that count their tries */
 
-/* Where nothing but rounds was left out, more of them are tried, for a time that is short beside
- * what was done so far. A part that does not end says less than the first one, which then stays. */
+/* Where nothing but rounds was left out, more of them are tried, in a number of runs that depends
+ * on nothing but the runs so far, so that the result does not depend on speed or workers. A part
+ * that does not end says less than the first one, which then stays. */
 static ft_status explore_more_rounds(session *s, double end, ft_explored_part *part, ft_error *err)
 {
-    enum { TIMES = 3, LEAST_S = 1 };
+    enum { TIMES = 10, LEAST = 4000 };
     ft_explored_part more = {0};
     ft_run_setting before = s->explorer.setting;
-    double most = LEAST_S + TIMES * (now() - s->began);
+    uint64_t most = LEAST + TIMES * part->outcome.total.runs;
     if (s->options->polls || part->outcome.stop != FT_X_STOP_END || !part->lingering) return FT_OK;
     if (!has_budget(s, end)) return FT_OK;
     s->explorer.setting.polls = MORE_POLLS;
-    ft_status status = explore_part(s, end ? earlier(end - now(), most) : most, &more, err);
+    ft_status status = explore_part(s, end ? end - now() : 0, most, &more, err);
     bool better = status == FT_OK && more.outcome.stop == FT_X_STOP_END;
     free(better ? part->lingering : more.lingering);
     if (better)
@@ -223,7 +227,7 @@ static ft_status explore_plain(session *s, double end, ft_error *err)
             break;
         }
         last = &s->to->plain;
-        status = explore_part(s, end ? end - now() : 0, last, err);
+        status = explore_part(s, end ? end - now() : 0, 0, last, err);
     }
     return status;
 }
@@ -247,7 +251,7 @@ static ft_status explore(session *s, double seconds, double plain, ft_error *err
     ft_explorer *x = &s->explorer;
     double end = seconds ? s->began + seconds : 0;
     x->executor = ft_native_executor(x->native);
-    ft_status status = explore_part(s, seconds, &s->to->sync, err);
+    ft_status status = explore_part(s, seconds, 0, &s->to->sync, err);
     if (status == FT_OK) status = explore_more_rounds(s, end, &s->to->sync, err);
     if (plain) end = earlier(end, now() + plain);
     if (status == FT_OK && !s->options->races_only_reported) status = explore_plain(s, end, err);
