@@ -29,8 +29,7 @@ static bool is_wait(const ft_x_operation *o)
     return o->kind == FT_X_WAIT || o->kind == FT_X_WAKE;
 }
 
-/* The mutex that the operation takes or releases; false: none. */
-static bool mutex_of(const ft_x_operation *o, uint32_t *mutex)
+bool ft_x_mutex_of(const ft_x_operation *o, uint32_t *mutex)
 {
     if (is_wait(o)) return *mutex = o->other, true;
     return *mutex = o->object, ROWS[o->kind].class == FT_X_MUTEX;
@@ -177,7 +176,7 @@ static bool wakes_poll(const ft_x_operation *poll, const ft_x_action *a)
     uint32_t mutex;
     const ft_x_operation *o = &a->operation;
     if (is_poll(o) || leaves_as_it_was(a)) return false;
-    if (mutex_of(o, &mutex) && ft_x_watches_object(poll, mutex)) return true;
+    if (ft_x_mutex_of(o, &mutex) && ft_x_watches_object(poll, mutex)) return true;
     switch (ROWS[o->kind].class) {
     case FT_X_NO_OBJECT:
     case FT_X_THREAD:
@@ -215,7 +214,8 @@ bool ft_x_dependent(const ft_x_action *a, const ft_x_action *b)
     if (ends_process(oa) || ends_process(ob)) return true;
     if (is_poll(oa)) return wakes_poll(oa, b);
     if (is_poll(ob)) return wakes_poll(ob, a);
-    if (mutex_of(oa, &ma) && mutex_of(ob, &mb) && ma == mb && object_dependent(FT_X_MUTEX, a, b))
+    if (ft_x_mutex_of(oa, &ma) && ft_x_mutex_of(ob, &mb) && ma == mb &&
+        object_dependent(FT_X_MUTEX, a, b))
         return true;
     return ROWS[oa->kind].class == ROWS[ob->kind].class && oa->object == ob->object &&
            ROWS[oa->kind].class != FT_X_MUTEX && object_dependent(ROWS[oa->kind].class, a, b);
@@ -239,7 +239,7 @@ bool ft_x_may_depend(uint32_t thread, const ft_x_operation *operation, const ft_
     if (ends_process(operation) || ends_process(o)) return true;
     if (is_poll(operation)) return wakes_poll(operation, action);
     if (is_poll(o)) return may_wake_poll(o, operation);
-    if (mutex_of(operation, &ma) && mutex_of(o, &mb) && ma == mb) return true;
+    if (ft_x_mutex_of(operation, &ma) && ft_x_mutex_of(o, &mb) && ma == mb) return true;
     if (ROWS[operation->kind].class != ROWS[o->kind].class || operation->object != o->object)
         return false;
     /* Where the kinds alone decide, ask; attempts, swaps and notifications may go either way. */

@@ -148,6 +148,9 @@ typedef struct ft_x_action {
     uint64_t outcome; /* what the state made of it: an attempt succeeded (1), bits of waiters */
 } ft_x_action;
 
+/* The mutex that the operation takes or releases; false: none. */
+bool ft_x_mutex_of(const ft_x_operation *operation, uint32_t *mutex);
+
 const char *ft_x_kind_name(ft_x_kind kind);
 ft_x_class ft_x_kind_class(ft_x_kind kind);
 

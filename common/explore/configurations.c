@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t width_of(const ft_configuration *c)
+static uint32_t width_of(const ft_configuration *c, uint32_t width)
 {
-    uint32_t width = FT_X_THREADS;
     while (width && !c->last[width - 1]) width--;
     return width;
 }
@@ -18,9 +17,10 @@ static bool is_same(const ft_configurations *all, uint32_t number, const ft_conf
     return !width || memcmp(all->last.data + first, c->last, width * sizeof *c->last) == 0;
 }
 
-uint32_t ft_configurations_add(ft_configurations *all, const ft_configuration *c, bool *is_new)
+uint32_t ft_configurations_add(ft_configurations *all, const ft_configuration *c, uint32_t threads,
+                               bool *is_new)
 {
-    uint32_t width = width_of(c);
+    uint32_t width = width_of(c, threads);
     uint64_t key = ft_hash_bytes(c->last, width * sizeof *c->last, width);
     if (!all->first.len) ft_vec_push(&all->first, 0);
     for (;; key++) {

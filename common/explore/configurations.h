@@ -15,8 +15,10 @@ typedef struct ft_configurations {
     last; /* of each the last events of its threads, without the empty ones behind */
 } ft_configurations;
 
-/* The configuration's number. *is_new (may be NULL): it was not there. */
-uint32_t ft_configurations_add(ft_configurations *all, const ft_configuration *c, bool *is_new);
+/* The number of the configuration, of threads below `threads`. *is_new (may be NULL): it was not
+ * there. */
+uint32_t ft_configurations_add(ft_configurations *all, const ft_configuration *c, uint32_t threads,
+                               bool *is_new);
 size_t ft_configurations_bytes(const ft_configurations *all);
 void ft_configurations_release(ft_configurations *all);
 

@@ -17,21 +17,25 @@ struct ft_extensions {
     ft_map by_question; /* number of H and thread -> answer */
     FT_VEC(answer) answers;
     FT_VEC(uint32_t) found;
-    FT_VEC(uint32_t) pool, events; /* scratch */
+    FT_VEC(uint32_t) pool;  /* scratch */
+    const uint32_t *events; /* the configuration's, causes first */
+    size_t n_events;
     FT_VEC(uint32_t) joined;       /* of the pool: those that make the history at hand */
     uint32_t oldest[FT_X_THREADS]; /* by thread: its first fresh event */
-    const uint32_t *fresh;         /* the configuration's */
-    size_t n_fresh;
+    size_t fresh;                  /* the first of the events that is new */
+    bool generic;
     bool (*should_stop)(void *context);
     void *context;
     uint64_t work; /* looks at events, as it is asked after so many */
     bool stopped;
 };
 
-ft_extensions *ft_extensions_new(ft_unfolding *u, bool (*should_stop)(void *context), void *context)
+ft_extensions *ft_extensions_new(ft_unfolding *u, bool generic, bool (*should_stop)(void *context),
+                                 void *context)
 {
     ft_extensions *x = ft_calloc(1, sizeof *x);
     x->u = u;
+    x->generic = generic;
     x->should_stop = should_stop;
     x->context = context;
     return x;
@@ -60,7 +64,6 @@ void ft_extensions_free(ft_extensions *x)
     ft_configurations_release(&x->histories);
     ft_vec_release(&x->found);
     ft_vec_release(&x->pool);
-    ft_vec_release(&x->events);
     ft_vec_release(&x->joined);
     free(x);
 }
@@ -119,7 +122,9 @@ static answer ask_anew(ft_extensions *x, const ft_configuration *h, uint32_t thr
 static uint32_t ask(ft_extensions *x, const ft_configuration *h, uint32_t thread)
 {
     bool inserted;
-    uint64_t key = (uint64_t)ft_configurations_add(&x->histories, h, NULL) << 32 | thread;
+    uint64_t key =
+        (uint64_t)ft_configurations_add(&x->histories, h, ft_unfolding_threads(x->u), NULL) << 32 |
+        thread;
     uint32_t at = (uint32_t)*ft_map_slot(&x->by_question, key, x->answers.len, &inserted);
     if (inserted) {
         answer made = ask_anew(x, h, thread);
@@ -130,13 +135,13 @@ static uint32_t ask(ft_extensions *x, const ft_configuration *h, uint32_t thread
 
 /* The first event of the thread in C that is dependent on f and not its cause. */
 static uint32_t first_conflict(const ft_extensions *x, const ft_configuration *c, uint32_t thread,
-                               const ft_x_action *f, const ft_configuration *causes)
+                               uint32_t f, const ft_x_action *action)
 {
     uint32_t first = FT_X_NO_EVENT;
-    for (uint32_t e = c->last[thread]; e && !ft_unfolding_holds(x->u, causes, e);
+    for (uint32_t e = c->last[thread]; e && !ft_unfolding_is_cause(x->u, e, f);
          e = ft_unfolding_before(x->u, e)) {
         ft_x_action a = ft_unfolding_action(x->u, e);
-        if (ft_x_dependent(f, &a)) first = e;
+        if (ft_x_dependent(action, &a)) first = e;
     }
     return first;
 }
@@ -147,18 +152,16 @@ static void note_conflicts(ft_extensions *x, const ft_configuration *c, uint32_t
 {
     uint32_t firsts[FT_X_THREADS], n = ft_unfolding_threads(x->u), found = 0;
     ft_x_action a = ft_unfolding_action(x->u, f);
-    ft_configuration causes = ft_unfolding_causes(x->u, f);
     for (uint32_t t = 0; t < n; t++) {
-        firsts[t] = first_conflict(x, c, t, &a, &causes);
+        firsts[t] = first_conflict(x, c, t, f, &a);
         found += firsts[t] != FT_X_NO_EVENT;
     }
     FT_CHECK((found != 0) == !ft_unfolding_fits(x->u, c, f));
     for (uint32_t t = 0; t < n && found; t++) {
         if (!firsts[t]) continue;
         bool immediate = true;
-        ft_configuration before = ft_unfolding_causes(x->u, firsts[t]);
         for (uint32_t s = 0; s < n && immediate; s++)
-            immediate = s == t || !firsts[s] || !ft_unfolding_holds(x->u, &before, firsts[s]);
+            immediate = s == t || !firsts[s] || !ft_unfolding_is_cause(x->u, firsts[s], firsts[t]);
         if (immediate) ft_unfolding_conflict(x->u, firsts[t], f);
     }
 }
@@ -178,16 +181,24 @@ static bool is_above(const ft_extensions *x, uint32_t e)
     return false;
 }
 
+static void meet(ft_extensions *x, const place *p, uint32_t f)
+{
+    if (f != p->later && !ft_unfolding_holds(x->u, p->c, f)) note_conflicts(x, p->c, f);
+}
+
+static void meet_all(ft_extensions *x, const place *p, const ft_configuration *h)
+{
+    uint32_t at = ask(x, h, p->thread);
+    for (uint32_t i = 0; i < x->answers.data[at].n; i++)
+        meet(x, p, x->found.data[x->answers.data[at].first + i]);
+}
+
 /* H, and H with the causes of more of the pool from its k-th event on. Each history is made by its
  * last events of the pool alone, so that it comes once. */
 static void grow(ft_extensions *x, const place *p, const ft_configuration *h, size_t k)
 {
     if (is_stopped(x, x->pool.len + FT_X_THREADS)) return;
-    uint32_t at = ask(x, h, p->thread);
-    for (uint32_t i = 0; i < x->answers.data[at].n; i++) {
-        uint32_t f = x->found.data[x->answers.data[at].first + i];
-        if (f != p->later && !ft_unfolding_holds(x->u, p->c, f)) note_conflicts(x, p->c, f);
-    }
+    meet_all(x, p, h);
     for (; k < x->pool.len; k++) {
         uint32_t e = x->pool.data[k];
         if (ft_unfolding_holds(x->u, h, e) || is_above(x, e)) continue;
@@ -198,6 +209,53 @@ static void grow(ft_extensions *x, const place *p, const ft_configuration *h, si
         x->joined.len--;
     }
 }
+
+/* ---- fast forms of the rule: they leave out what it would find nothing by */
+
+/* An operation that needs its mutex is blocked in every history in which the last event on that is
+ * one behind which somebody else holds it. Events on one mutex follow each other, but for attempts
+ * that fail, behind which it is held: so e is the last one wherever it is one of those that make
+ * the history. Nothing is enabled behind the end of the process. (For `acq` and `w2` the notes, §2,
+ * have the rest of the same: e is a release, or a wait that begins.) */
+static bool is_in_vain(const ft_extensions *x, const place *p, const ft_x_operation *o, uint32_t e)
+{
+    uint32_t mutex, owner, its;
+    ft_x_action a = ft_unfolding_action(x->u, e);
+    if (a.operation.kind == FT_X_EXIT) return o->kind != FT_X_BRANCH;
+    if (o->kind != FT_X_LOCK && o->kind != FT_X_WAKE) return false;
+    if (o->kind == FT_X_LOCK && (o->value & FT_X_EARLY)) return false; /* an attempt */
+    if (!ft_x_mutex_of(o, &mutex) || !ft_x_mutex_of(&a.operation, &its) || mutex != its)
+        return false;
+    if (!ft_unfolding_owner(x->u, e, &owner) || !owner) return false;
+    return o->kind == FT_X_WAKE || owner != p->thread + 1;
+}
+
+/* Does each event of the pool alone, with what is before the place, enable a LOCK? */
+static bool is_each_a_release(const ft_extensions *x, uint32_t before, const ft_x_operation *o)
+{
+    uint32_t mutex, owner, its;
+    if (!before || o->kind != FT_X_LOCK || o->value || !ft_x_mutex_of(o, &mutex)) return false;
+    for (size_t i = 0; i < x->pool.len; i++) {
+        ft_x_action a = ft_unfolding_action(x->u, x->pool.data[i]);
+        if (!ft_x_mutex_of(&a.operation, &its) || its != mutex || ft_x_is_late(&a)) return false;
+        if (!ft_unfolding_owner(x->u, x->pool.data[i], &owner) || owner) return false;
+    }
+    return true;
+}
+
+static void lock_behind_each(ft_extensions *x, const place *p, const ft_configuration *base,
+                             const ft_x_operation *o)
+{
+    ft_x_action a = {.operation = *o, .thread = (uint16_t)p->thread};
+    meet_all(x, p, base);
+    for (size_t i = 0; i < x->pool.len && !is_stopped(x, FT_X_THREADS); i++) {
+        ft_configuration h = *base;
+        ft_unfolding_join(x->u, &h, x->pool.data[i]);
+        meet(x, p, ft_unfolding_event_of(x->u, &h, &a));
+    }
+}
+
+/* ---- places */
 
 static bool is_of_pool(const ft_extensions *x, const place *p, const ft_x_operation *o, uint32_t e)
 {
@@ -211,9 +269,10 @@ static void fill_pool(ft_extensions *x, const place *p, const ft_configuration *
                       const ft_x_operation *o)
 {
     x->pool.len = 0;
-    for (size_t i = 0; i < x->events.len; i++) {
-        uint32_t e = x->events.data[i];
-        if (!ft_unfolding_holds(x->u, base, e) && is_of_pool(x, p, o, e)) ft_vec_push(&x->pool, e);
+    for (size_t i = 0; i < x->n_events; i++) {
+        uint32_t e = x->events[i];
+        if (!is_of_pool(x, p, o, e) || ft_unfolding_holds(x->u, base, e)) continue;
+        if (x->generic || !is_in_vain(x, p, o, e)) ft_vec_push(&x->pool, e);
     }
 }
 
@@ -225,8 +284,8 @@ static bool is_fresh(const ft_extensions *x, const place *p, uint32_t before,
     if (!before || !p->later) return true;
     if (oldest && ft_unfolding_depth(x->u, p->later) >= ft_unfolding_depth(x->u, oldest))
         return true;
-    for (size_t i = 0; i < x->n_fresh; i++)
-        if (is_of_pool(x, p, o, x->fresh[i])) return true;
+    for (size_t i = x->fresh; i < x->n_events; i++)
+        if (is_of_pool(x, p, o, x->events[i])) return true;
     return false;
 }
 
@@ -243,7 +302,10 @@ static void at_place(ft_extensions *x, const place *p, uint32_t before)
     if (before) base = ft_unfolding_causes(x->u, before);
     fill_pool(x, p, &base, &o);
     x->joined.len = 0;
-    grow(x, p, &base, 0);
+    if (!x->generic && is_each_a_release(x, before, &o))
+        lock_behind_each(x, p, &base, &o);
+    else
+        grow(x, p, &base, 0);
 }
 
 /* Where a late event was done no thread could do anything else; another thread's late event could
@@ -266,23 +328,22 @@ size_t ft_extensions_bytes(const ft_extensions *x)
            ft_configurations_bytes(&x->histories) + x->by_question.cap * (2 * sizeof(uint64_t) + 1);
 }
 
-void ft_extensions_find(ft_extensions *x, const ft_configuration *c, const uint32_t *fresh,
-                        size_t n)
+void ft_extensions_find(ft_extensions *x, const ft_configuration *c, const uint32_t *events,
+                        size_t n, size_t fresh)
 {
-    size_t many = ft_unfolding_list(x->u, c, NULL, 0);
-    ft_vec_reserve(&x->events, many + 1);
-    x->events.len = ft_unfolding_list(x->u, c, x->events.data, many);
+    FT_REQUIRE(fresh <= n);
+    x->events = events;
+    x->n_events = n;
     x->fresh = fresh;
-    x->n_fresh = n;
     memset(x->oldest, 0, sizeof x->oldest);
-    for (size_t i = n; i-- > 0;) x->oldest[ft_unfolding_thread(x->u, fresh[i])] = fresh[i];
-    for (size_t i = 0; i < n; i++) {
-        ft_x_action a = ft_unfolding_action(x->u, fresh[i]);
-        if (ft_x_is_late(&a)) beside_late(x, c, fresh[i]);
+    for (size_t i = n; i-- > fresh;) x->oldest[ft_unfolding_thread(x->u, events[i])] = events[i];
+    for (size_t i = fresh; i < n; i++) {
+        ft_x_action a = ft_unfolding_action(x->u, events[i]);
+        if (ft_x_is_late(&a)) beside_late(x, c, events[i]);
     }
     for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++) {
         uint32_t later = FT_X_NO_EVENT, before = c->last[t];
-        while (!is_stopped(x, x->events.len)) {
+        while (!is_stopped(x, x->n_events)) {
             at_place(x, &(place){.c = c, .thread = t, .later = later}, before);
             if (!before) break;
             later = before;

@@ -15,19 +15,22 @@
 
 typedef struct ft_extensions ft_extensions;
 
-/* should_stop (may be NULL) is asked now and then while extensions are looked for, which can take
- * long: an action that depends on everything has as many histories as there are configurations. */
-ft_extensions *ft_extensions_new(ft_unfolding *u, bool (*should_stop)(void *context),
+/* generic: without the fast forms of the rule, which leave out histories in which a mutex is held,
+ * and give the same. should_stop (may be NULL) is asked now and then while extensions are looked
+ * for, which can take long: an action that depends on everything has as many histories as there are
+ * configurations. */
+ft_extensions *ft_extensions_new(ft_unfolding *u, bool generic, bool (*should_stop)(void *context),
                                  void *context);
 /* It said so: not every extension was found, and no more are looked for. */
 bool ft_extensions_stopped(const ft_extensions *x);
 void ft_extensions_free(ft_extensions *x);
 size_t ft_extensions_bytes(const ft_extensions *x); /* that it takes */
 
-/* Remembers in the unfolding which events of C conflict with each conflicting extension of C. The
- * last n events of C are `fresh`; with the others alone that has been done before. */
-void ft_extensions_find(ft_extensions *x, const ft_configuration *c, const uint32_t *fresh,
-                        size_t n);
+/* Remembers in the unfolding which events of C conflict with each conflicting extension of C. The n
+ * events are those of C, causes first. With those before the first `fresh` ones alone it has been
+ * done before. */
+void ft_extensions_find(ft_extensions *x, const ft_configuration *c, const uint32_t *events,
+                        size_t n, size_t fresh);
 
 /* The events that the configuration enables, up to `room`; returns how many there are. */
 size_t ft_extensions_enabled(ft_unfolding *u, const ft_configuration *c, uint32_t *events,

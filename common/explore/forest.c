@@ -389,7 +389,8 @@ static void prepare_lane(ft_x_forest *f, lane *l)
                                   .start = start,
                                   .finish = finish,
                                   .same = e->same ? same : NULL};
-    l->options = (ft_x_options){.cutoffs = f->options->cutoffs,
+    l->options = (ft_x_options){.generic = f->options->generic,
+                                .cutoffs = f->options->cutoffs,
                                 .on_run = on_run,
                                 .on_class = on_class,
                                 .on_stray = on_stray,

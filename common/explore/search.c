@@ -400,6 +400,8 @@ static uint32_t event_of(search *s, const ft_x_run *run, size_t i, ft_configurat
         (creates && !ft_unfolding_say_first(s->u, e, first)))
         return FT_X_NO_EVENT;
     ft_x_apply(state, a);
+    uint32_t mutex;
+    if (ft_x_mutex_of(o, &mutex)) ft_unfolding_say_owner(s->u, e, state->objects[mutex].owner);
     if (next->kind == FT_X_NONE) state->ended |= UINT64_C(1) << a->thread;
     if (creates && first->kind == FT_X_NONE) state->ended |= UINT64_C(1) << o->object;
     c->last[a->thread] = e;
@@ -458,7 +460,7 @@ static void hang(search *s, uint32_t n, const ft_x_run *run, size_t old)
     s->counts->cut_off += cut_off;
     s->counts->cut -= redundant && run->end == FT_X_CUT; /* by more than the bound */
     if (redundant && go_elsewhere(s, n, &c, i - old)) return;
-    ft_extensions_find(s->extensions, &c, s->list.data + old, i - old);
+    ft_extensions_find(s->extensions, &c, s->list.data, i, old);
     if (ft_extensions_stopped(s->extensions)) s->incomplete = true;
     if (!redundant && run->end == FT_X_CUT) s->incomplete = true;
     if (!redundant && (run->end == FT_X_DONE || run->end == FT_X_STUCK))
@@ -634,7 +636,8 @@ ft_x_tree *ft_x_tree_new(const ft_x_executor *executor, const ft_x_options *opti
     *s = (ft_x_tree){.executor = executor, .options = options, .counts = counts};
     s->driver = ft_x_driver_new(executor, options, counts);
     s->u = ft_unfolding_new(&executor->world);
-    s->extensions = ft_extensions_new(s->u, options->should_stop, options->context);
+    s->extensions =
+        ft_extensions_new(s->u, options->generic, options->should_stop, options->context);
     if (options->cutoffs) s->cutoffs = ft_x_cutoffs_new(s->u, executor);
     for (size_t i = 0; subtree && i < subtree->len; i++) ft_vec_push(&s->begin, subtree->data[i]);
     return s;

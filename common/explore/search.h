@@ -42,6 +42,7 @@ typedef struct ft_x_counts {
 
 typedef struct ft_x_options {
     bool complete;     /* alternatives to all of D, not to its newest event alone */
+    bool generic;      /* the generic rule alone, without fast forms (extensions.h) */
     bool cutoffs;      /* does not go on where a state was met before (cutoffs.h) */
     uint64_t max_runs; /* 0: no bound */
     /* Called for each run, in the order that the search alone decides; false ends the search. */

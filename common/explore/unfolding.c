@@ -8,15 +8,22 @@
 #include "base/memory.h"
 
 typedef struct event {
-    uint32_t operation;     /* in operations */
-    uint32_t before;        /* of its thread */
-    uint32_t depth;         /* how many of its thread come before */
-    uint32_t next, first;   /* operations + 1; 0: not seen yet */
-    uint32_t conflicts;     /* the newest link + 1; 0: none */
-    uint16_t thread, width; /* width: threads that the clock has */
-    uint64_t variant, outcome;
-    size_t clock; /* the first of its numbers in clocks */
+    uint32_t action;       /* in actions */
+    uint32_t before;       /* of its thread */
+    uint32_t jump;         /* of its thread, farther before: where to go on from in long threads */
+    uint32_t depth;        /* how many of its thread come before */
+    uint32_t next;         /* actions + 1; 0: not seen yet */
+    uint32_t conflicts;    /* the newest link + 1; 0: none */
+    uint32_t clock;        /* the first of its numbers in clocks */
+    uint8_t thread, width; /* width: threads that the clock has */
+    uint8_t owner;         /* who holds its mutex behind it: thread + 2; 1: nobody; 0: not said */
 } event;
+
+/* A set of numbers that are not 0. */
+typedef struct pair_set {
+    uint64_t *slots;
+    size_t len, cap;
+} pair_set;
 
 typedef struct link {
     uint32_t event, before; /* before: the next older link + 1 */
@@ -25,14 +32,16 @@ typedef struct link {
 struct ft_unfolding {
     FT_VEC(event) events; /* by number; the first is unused */
     FT_VEC(uint32_t) clocks;
-    FT_VEC(ft_x_operation) operations;
+    FT_VEC(ft_x_action) actions; /* without their threads */
     FT_VEC(link) links;
-    ft_map by_content;           /* hash of an event -> number */
-    ft_map by_operation;         /* hash of an operation -> index + 1 */
-    ft_map pairs;                /* of conflicts that are kept */
+    uint32_t *by_content;        /* by hash: events; 0: a free slot */
+    size_t content_cap;          /* of by_content, a power of 2 */
+    ft_map by_action;            /* hash of an action -> index */
+    ft_map firsts;               /* CREATE -> what the thread stands before: action + 1 */
+    pair_set pairs;              /* of conflicts that are kept */
     uint32_t n_threads;          /* of the world */
     uint32_t width;              /* threads that were seen: all numbers are below it */
-    uint32_t *first;             /* by thread of the world: operation */
+    uint32_t *first;             /* by thread of the world: action */
     FT_VEC(ft_x_object) initial; /* by object */
     FT_VEC(bool) is_said;        /* by object: it was declared on the way */
     const ft_x_watches *watches;
@@ -47,24 +56,45 @@ static bool is_same_operation(const ft_x_operation *a, const ft_x_operation *b)
            a->value == b->value && a->value2 == b->value2;
 }
 
-static uint32_t operation_of(ft_unfolding *u, const ft_x_operation *o)
+static void see(ft_unfolding *u, const ft_x_operation *o)
 {
-    const uint64_t words[] = {o->kind, (uint64_t)o->object << 32 | o->other, (uint64_t)o->value,
-                              (uint64_t)o->value2};
+    bool names_thread = ft_x_kind_class((ft_x_kind)o->kind) == FT_X_THREAD;
+    if (names_thread && o->object >= u->width) u->width = o->object + 1;
+    if (o->object >= u->n_objects) u->n_objects = o->object + 1;
+    if (o->other >= u->n_objects) u->n_objects = o->other + 1;
+}
+
+/* The number of the action, whatever its thread. */
+static uint32_t number_of(ft_unfolding *u, const ft_x_action *a)
+{
+    const ft_x_operation *o = &a->operation;
+    const uint64_t words[] = {o->kind,
+                              (uint64_t)o->object << 32 | o->other,
+                              (uint64_t)o->value,
+                              (uint64_t)o->value2,
+                              a->variant,
+                              a->outcome};
     uint64_t key = ft_hash_bytes(words, sizeof words, 1);
     for (;; key++) {
         bool inserted;
-        uint64_t *slot = ft_map_slot(&u->by_operation, key, u->operations.len, &inserted);
+        uint64_t *slot = ft_map_slot(&u->by_action, key, u->actions.len, &inserted);
         if (inserted) {
-            ft_vec_push(&u->operations, *o);
-            bool names_thread = ft_x_kind_class((ft_x_kind)o->kind) == FT_X_THREAD;
-            if (names_thread && o->object >= u->width) u->width = o->object + 1;
-            if (o->object >= u->n_objects) u->n_objects = o->object + 1;
-            if (o->other >= u->n_objects) u->n_objects = o->other + 1;
+            ft_vec_push(&u->actions, *a);
+            u->actions.data[*slot].thread = 0;
+            see(u, o);
             return (uint32_t)*slot;
         }
-        if (is_same_operation(&u->operations.data[*slot], o)) return (uint32_t)*slot;
+        const ft_x_action *b = &u->actions.data[*slot];
+        if (is_same_operation(&b->operation, o) && a->variant == b->variant &&
+            a->outcome == b->outcome)
+            return (uint32_t)*slot;
     }
+}
+
+static uint32_t operation_of(ft_unfolding *u, const ft_x_operation *o)
+{
+    ft_x_action a = {.operation = *o};
+    return number_of(u, &a);
 }
 
 ft_unfolding *ft_unfolding_new(const ft_x_world *world)
@@ -87,12 +117,13 @@ void ft_unfolding_free(ft_unfolding *u)
     if (!u) return;
     ft_vec_release(&u->events);
     ft_vec_release(&u->clocks);
-    ft_vec_release(&u->operations);
+    ft_vec_release(&u->actions);
     ft_vec_release(&u->links);
     ft_vec_release(&u->list);
-    ft_map_release(&u->by_content);
-    ft_map_release(&u->by_operation);
-    ft_map_release(&u->pairs);
+    free(u->by_content);
+    ft_map_release(&u->by_action);
+    ft_map_release(&u->firsts);
+    free(u->pairs.slots);
     free(u->first);
     ft_vec_release(&u->initial);
     ft_vec_release(&u->is_said);
@@ -109,8 +140,9 @@ size_t ft_unfolding_bytes(const ft_unfolding *u)
 {
     const size_t slot = 2 * sizeof(uint64_t) + 1;
     return u->events.cap * sizeof(event) + u->clocks.cap * sizeof(uint32_t) +
-           u->operations.cap * sizeof(ft_x_operation) + u->links.cap * sizeof(link) +
-           (u->by_content.cap + u->by_operation.cap + u->pairs.cap) * slot;
+           u->actions.cap * sizeof(ft_x_action) + u->links.cap * sizeof(link) +
+           u->content_cap * sizeof(uint32_t) + u->pairs.cap * sizeof(uint64_t) +
+           (u->by_action.cap + u->firsts.cap) * slot;
 }
 
 static const event *get(const ft_unfolding *u, uint32_t e)
@@ -122,10 +154,14 @@ static const event *get(const ft_unfolding *u, uint32_t e)
 ft_x_action ft_unfolding_action(const ft_unfolding *u, uint32_t e)
 {
     const event *x = get(u, e);
-    return (ft_x_action){.operation = u->operations.data[x->operation],
-                         .thread = x->thread,
-                         .variant = x->variant,
-                         .outcome = x->outcome};
+    ft_x_action a = u->actions.data[x->action];
+    a.thread = x->thread;
+    return a;
+}
+
+static const ft_x_operation *operation(const ft_unfolding *u, uint32_t e)
+{
+    return &u->actions.data[u->events.data[e].action].operation;
 }
 
 ft_configuration ft_unfolding_causes(const ft_unfolding *u, uint32_t e)
@@ -177,7 +213,7 @@ static uint32_t creator(const ft_unfolding *u, const ft_configuration *c, uint32
 {
     for (uint32_t t = 0; t < u->width; t++)
         for (uint32_t e = c->last[t]; e; e = u->events.data[e].before) {
-            const ft_x_operation *o = &u->operations.data[u->events.data[e].operation];
+            const ft_x_operation *o = operation(u, e);
             if (o->kind == FT_X_CREATE && o->object == thread) return e;
         }
     return FT_X_NO_EVENT;
@@ -189,8 +225,10 @@ static uint32_t said_before(const ft_unfolding *u, const ft_configuration *c, ui
     uint32_t e = c->last[thread];
     if (e) return u->events.data[e].next;
     if (thread < u->n_threads) return u->first[thread] + 1;
+    uint64_t said = 0;
     e = creator(u, c, thread);
-    return e ? u->events.data[e].first : 0;
+    if (e) (void)ft_map_get(&u->firsts, e, &said);
+    return (uint32_t)said;
 }
 
 ft_x_operation ft_unfolding_pending(const ft_unfolding *u, const ft_configuration *c,
@@ -199,7 +237,7 @@ ft_x_operation ft_unfolding_pending(const ft_unfolding *u, const ft_configuratio
     FT_REQUIRE(thread < FT_X_THREADS);
     uint32_t said = said_before(u, c, thread);
     *known = said != 0;
-    return said ? u->operations.data[said - 1] : (ft_x_operation){.kind = FT_X_NONE};
+    return said ? u->actions.data[said - 1].operation : (ft_x_operation){.kind = FT_X_NONE};
 }
 
 uint32_t ft_unfolding_threads(const ft_unfolding *u)
@@ -216,16 +254,17 @@ static bool say(uint32_t *place, uint32_t operation)
 
 bool ft_unfolding_say_next(ft_unfolding *u, uint32_t e, const ft_x_operation *next)
 {
-    uint32_t operation = operation_of(u, next);
+    uint32_t number = operation_of(u, next);
     (void)get(u, e);
-    return say(&u->events.data[e].next, operation);
+    return say(&u->events.data[e].next, number);
 }
 
 bool ft_unfolding_say_first(ft_unfolding *u, uint32_t e, const ft_x_operation *first)
 {
-    uint32_t operation = operation_of(u, first);
+    bool inserted;
+    uint64_t said = operation_of(u, first) + UINT64_C(1);
     (void)get(u, e);
-    return say(&u->events.data[e].first, operation);
+    return *ft_map_slot(&u->firsts, e, said, &inserted) == said;
 }
 
 /* ---- configurations */
@@ -236,7 +275,10 @@ static bool is_along(const ft_unfolding *u, uint32_t a, uint32_t b)
     if (!a) return true;
     if (!b) return false;
     uint32_t depth = u->events.data[a].depth;
-    while (b > a && u->events.data[b].depth > depth) b = u->events.data[b].before;
+    while (b > a && u->events.data[b].depth > depth) {
+        const event *x = &u->events.data[b];
+        b = u->events.data[x->jump].depth >= depth && x->jump ? x->jump : x->before;
+    }
     return a == b;
 }
 
@@ -321,6 +363,18 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static void sort(uint32_t *events, size_t n)
+{
+    enum { FEW = 40 };
+    if (n > FEW) qsort(events, n, sizeof *events, by_number);
+    for (size_t i = 1; i < n && n <= FEW; i++) {
+        uint32_t e = events[i];
+        size_t k = i;
+        for (; k && events[k - 1] > e; k--) events[k] = events[k - 1];
+        events[k] = e;
+    }
+}
+
 size_t ft_unfolding_list(const ft_unfolding *u, const ft_configuration *c, uint32_t *events,
                          size_t room)
 {
@@ -328,13 +382,13 @@ size_t ft_unfolding_list(const ft_unfolding *u, const ft_configuration *c, uint3
     for (uint32_t t = 0; t < u->width; t++)
         for (uint32_t e = c->last[t]; e; e = u->events.data[e].before, n++)
             if (n < room) events[n] = e;
-    if (n > 1 && n <= room) qsort(events, n, sizeof *events, by_number);
+    if (n > 1 && n <= room) sort(events, n);
     return n;
 }
 
 static bool is_end(const ft_unfolding *u, uint32_t said)
 {
-    return said && u->operations.data[said - 1].kind == FT_X_NONE;
+    return said && u->actions.data[said - 1].operation.kind == FT_X_NONE;
 }
 
 static uint64_t ended_at_start(const ft_unfolding *u)
@@ -349,9 +403,10 @@ static uint64_t ended_at_start(const ft_unfolding *u)
 static uint64_t ended_by(const ft_unfolding *u, uint32_t e)
 {
     const event *x = &u->events.data[e];
-    const ft_x_operation *o = &u->operations.data[x->operation];
-    uint64_t ended = is_end(u, x->next) ? UINT64_C(1) << x->thread : 0;
-    if (o->kind == FT_X_CREATE && is_end(u, x->first)) ended |= UINT64_C(1) << o->object;
+    const ft_x_operation *o = operation(u, e);
+    uint64_t ended = is_end(u, x->next) ? UINT64_C(1) << x->thread : 0, first = 0;
+    if (o->kind == FT_X_CREATE && ft_map_get(&u->firsts, e, &first) && is_end(u, (uint32_t)first))
+        ended |= UINT64_C(1) << o->object;
     return ended;
 }
 
@@ -402,6 +457,8 @@ static bool is_sound_event(const ft_unfolding *u, uint32_t e)
     const event *x = &u->events.data[e];
     if (x->before >= e || x->thread >= x->width) return false;
     if (x->depth != (x->before ? u->events.data[x->before].depth + 1 : 0)) return false;
+    if (x->jump > x->before || (x->jump && u->events.data[x->jump].thread != x->thread))
+        return false;
     for (uint32_t t = 0; t < x->width; t++) {
         uint32_t f = u->clocks.data[x->clock + t];
         if (t == x->thread ? f != e : f >= e) return false;
@@ -433,35 +490,81 @@ static void history(const ft_unfolding *u, const ft_configuration *c, const ft_x
     }
 }
 
-static bool is_same(const ft_unfolding *u, const event *x, const ft_x_action *a, uint32_t operation,
+static bool is_same(const ft_unfolding *u, uint32_t e, uint32_t action, uint32_t thread,
                     const ft_configuration *h)
 {
-    if (x->operation != operation || x->thread != a->thread || x->variant != a->variant ||
-        x->outcome != a->outcome)
-        return false;
-    return ft_unfolding_is_history(u, (uint32_t)(x - u->events.data), h);
+    const event *x = &u->events.data[e];
+    return x->action == action && x->thread == thread && ft_unfolding_is_history(u, e, h);
 }
 
-static uint32_t add_event(ft_unfolding *u, const ft_x_action *a, uint32_t operation,
+static uint64_t content(uint32_t action, uint32_t thread, const uint32_t *last, uint32_t width)
+{
+    while (width && !last[width - 1]) width--;
+    return ft_hash_bytes(last, width * sizeof *last, (uint64_t)action << 8 | thread);
+}
+
+static uint64_t content_of(const ft_unfolding *u, uint32_t e)
+{
+    const event *x = &u->events.data[e];
+    uint32_t last[FT_X_THREADS];
+    memcpy(last, u->clocks.data + x->clock, x->width * sizeof *last);
+    last[x->thread] = x->before;
+    return content(x->action, x->thread, last, x->width);
+}
+
+static void grow_contents(ft_unfolding *u)
+{
+    u->content_cap = u->content_cap ? 2 * u->content_cap : 64;
+    free(u->by_content);
+    u->by_content = ft_calloc(u->content_cap, sizeof *u->by_content);
+    for (uint32_t e = 1; e < u->events.len; e++) {
+        size_t i = content_of(u, e) & (u->content_cap - 1);
+        while (u->by_content[i]) i = (i + 1) & (u->content_cap - 1);
+        u->by_content[i] = e;
+    }
+}
+
+/* As skew-binary numbers have it: few jumps lead to any earlier event of the thread. */
+static uint32_t jump_behind(const ft_unfolding *u, uint32_t before)
+{
+    const event *p = &u->events.data[before];
+    if (!before || !p->jump) return before;
+    const event *q = &u->events.data[p->jump];
+    uint32_t far = q->jump ? u->events.data[q->jump].depth : 0;
+    return p->depth - q->depth == q->depth - far && q->jump ? q->jump : before;
+}
+
+static uint32_t add_event(ft_unfolding *u, uint32_t thread, uint32_t action,
                           const ft_configuration *h)
 {
-    uint32_t number = (uint32_t)u->events.len, width = a->thread + 1u;
+    uint32_t number = (uint32_t)u->events.len, width = thread + 1u;
     for (uint32_t t = 0; t < u->width; t++)
         if (h->last[t] && t >= width) width = t + 1;
-    event x = {.operation = operation,
-               .before = h->last[a->thread],
-               .thread = a->thread,
-               .width = (uint16_t)width,
-               .variant = a->variant,
-               .outcome = a->outcome,
-               .clock = u->clocks.len};
+    FT_REQUIRE(u->clocks.len < UINT32_MAX - FT_X_THREADS);
+    event x = {.action = action,
+               .before = h->last[thread],
+               .thread = (uint8_t)thread,
+               .width = (uint8_t)width,
+               .clock = (uint32_t)u->clocks.len};
     if (x.before) x.depth = u->events.data[x.before].depth + 1;
-    for (uint32_t t = 0; t < width; t++)
-        ft_vec_push(&u->clocks, t == a->thread ? number : h->last[t]);
+    x.jump = jump_behind(u, x.before);
+    for (uint32_t t = 0; t < width; t++) ft_vec_push(&u->clocks, t == thread ? number : h->last[t]);
     assert(x.before < number);
     ft_vec_push(&u->events, x);
     FT_CHECK(is_sound_event(u, number));
     return number;
+}
+
+/* The event of the action with that history. */
+static uint32_t event_with(ft_unfolding *u, const ft_x_action *a, const ft_configuration *h)
+{
+    uint32_t action = number_of(u, a);
+    if (4 * u->events.len >= 3 * u->content_cap) grow_contents(u);
+    size_t i = content(action, a->thread, h->last, u->width) & (u->content_cap - 1);
+    for (; u->by_content[i]; i = (i + 1) & (u->content_cap - 1))
+        if (is_same(u, u->by_content[i], action, a->thread, h)) return u->by_content[i];
+    u->by_content[i] = add_event(u, a->thread, action, h);
+    return u->by_content[i];
 }
 
 uint32_t ft_unfolding_event(ft_unfolding *u, const ft_configuration *c, const ft_x_action *a)
@@ -470,18 +573,29 @@ uint32_t ft_unfolding_event(ft_unfolding *u, const ft_configuration *c, const ft
     ft_configuration h;
     if (a->thread >= u->width) u->width = a->thread + 1u;
     history(u, c, a, &h);
-    uint32_t operation = operation_of(u, &a->operation);
-    const uint64_t words[] = {operation, a->thread, a->variant, a->outcome};
-    uint32_t width = u->width;
-    while (width && !h.last[width - 1]) width--;
-    uint64_t key =
-        ft_hash_bytes(h.last, width * sizeof *h.last, ft_hash_bytes(words, sizeof words, 2));
-    for (;; key++) {
-        bool inserted;
-        uint64_t *slot = ft_map_slot(&u->by_content, key, u->events.len, &inserted);
-        if (inserted) return add_event(u, a, operation, &h);
-        if (is_same(u, &u->events.data[*slot], a, operation, &h)) return (uint32_t)*slot;
-    }
+    return event_with(u, a, &h);
+}
+
+uint32_t ft_unfolding_event_of(ft_unfolding *u, const ft_configuration *history,
+                               const ft_x_action *a)
+{
+    FT_REQUIRE(a->thread < u->width && a->operation.kind != FT_X_NONE);
+    FT_CHECK(ft_unfolding_is_history(u, ft_unfolding_event(u, history, a), history));
+    return event_with(u, a, history);
+}
+
+void ft_unfolding_say_owner(ft_unfolding *u, uint32_t e, uint32_t owner)
+{
+    (void)get(u, e);
+    assert(owner <= FT_X_THREADS);
+    u->events.data[e].owner = (uint8_t)(owner + 1);
+}
+
+bool ft_unfolding_owner(const ft_unfolding *u, uint32_t e, uint32_t *owner)
+{
+    uint32_t said = get(u, e)->owner;
+    if (said) *owner = said - 1;
+    return said;
 }
 
 uint32_t ft_unfolding_late(ft_unfolding *u, const ft_configuration *c,
@@ -506,6 +620,31 @@ bool ft_unfolding_is_cause(const ft_unfolding *u, uint32_t a, uint32_t b)
     return is_along(u, a, last_in_clock(u, get(u, b), get(u, a)->thread));
 }
 
+static uint64_t *place_of(const pair_set *s, uint64_t pair)
+{
+    size_t i = ft_hash_u64(pair) & (s->cap - 1);
+    while (s->slots[i] && s->slots[i] != pair) i = (i + 1) & (s->cap - 1);
+    return &s->slots[i];
+}
+
+/* Was it not there? */
+static bool add_pair(pair_set *s, uint64_t pair)
+{
+    if (4 * (s->len + 1) > 3 * s->cap) {
+        pair_set larger = {.cap = s->cap ? 2 * s->cap : 64, .len = s->len};
+        larger.slots = ft_calloc(larger.cap, sizeof *larger.slots);
+        for (size_t i = 0; i < s->cap; i++)
+            if (s->slots[i]) *place_of(&larger, s->slots[i]) = s->slots[i];
+        free(s->slots);
+        *s = larger;
+    }
+    uint64_t *place = place_of(s, pair);
+    if (*place) return false;
+    s->len++;
+    *place = pair;
+    return true;
+}
+
 static void add_link(ft_unfolding *u, uint32_t of, uint32_t other)
 {
     ft_vec_push(&u->links, (link){.event = other, .before = u->events.data[of].conflicts});
@@ -517,10 +656,8 @@ void ft_unfolding_conflict(ft_unfolding *u, uint32_t a, uint32_t b)
     FT_REQUIRE(a != b);
     (void)get(u, a), (void)get(u, b);
     FT_CHECK(!ft_unfolding_is_cause(u, a, b) && !ft_unfolding_is_cause(u, b, a));
-    bool inserted;
     uint64_t pair = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-    ft_map_slot(&u->pairs, pair, 0, &inserted);
-    if (!inserted) return;
+    if (!add_pair(&u->pairs, pair)) return;
     add_link(u, a, b);
     add_link(u, b, a);
 }

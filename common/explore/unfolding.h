@@ -73,6 +73,16 @@ const ft_x_object *ft_unfolding_initial(const ft_unfolding *u, uint32_t *n);
  * depends on there, perhaps less than the configuration. */
 uint32_t ft_unfolding_event(ft_unfolding *u, const ft_configuration *c, const ft_x_action *action);
 
+/* The same where the history is known: all of it is what the action depends on. */
+uint32_t ft_unfolding_event_of(ft_unfolding *u, const ft_configuration *history,
+                               const ft_x_action *action);
+
+/* Who holds the event's mutex behind it (thread + 1; 0: nobody), as a run showed. Operations on one
+ * mutex follow each other, so in every configuration in which it is the last one of them. False: it
+ * was not said. */
+void ft_unfolding_say_owner(ft_unfolding *u, uint32_t event, uint32_t owner);
+bool ft_unfolding_owner(const ft_unfolding *u, uint32_t event, uint32_t *owner);
+
 /* The late events (action.h) of the configuration, in which no thread can do anything else; up to
  * FT_X_THREADS; returns how many there are. */
 uint32_t ft_unfolding_late(ft_unfolding *u, const ft_configuration *c,
