@@ -15,7 +15,7 @@
 #include "explore/search.h"
 #include "oracle/schedules.h"
 
-enum { LIMIT = 3000, DEFAULT_SEEDS = 1500 };
+enum { LIMIT = 3000, DEFAULT_SEEDS = 2500, N_WAYS = 5 };
 
 typedef struct collected {
     const schedule_program *p;
@@ -41,17 +41,19 @@ static bool collect(void *context, const ft_x_run *run, const ft_unfolding *u,
 
 typedef struct way {
     const char *name;
-    bool complete;
+    bool complete, generic;
     uint32_t width;
 } way;
 
-static const way WAYS[] = {{"partial alternatives", false, 1},
-                           {"complete alternatives", true, 1},
-                           {"partial alternatives, 5 runs at once", false, 5},
-                           {"complete alternatives, 5 runs at once", true, 5}};
+static const way WAYS[N_WAYS] = {{"partial alternatives", false, false, 1},
+                                 {"complete alternatives", true, false, 1},
+                                 {"partial alternatives, 5 runs at once", false, false, 5},
+                                 {"complete alternatives, 5 runs at once", true, false, 5},
+                                 {"the generic rule alone", false, true, 1}};
 
 typedef struct totals {
-    uint64_t programs, classes, stuck, skipped, runs[4], redundant[4], levels[3], kinds[FT_X_KINDS];
+    uint64_t programs, classes, stuck, skipped, runs[N_WAYS], redundant[N_WAYS], levels[3],
+        kinds[FT_X_KINDS];
 } totals;
 
 static void complain(uint64_t seed, const schedule_program *p, const way *w, const char *text)
@@ -76,6 +78,7 @@ static void compare(uint64_t seed, const schedule_program *p, const schedule_cla
     schedule_executor *executor = ft_schedules_executor(p, w->width, seed);
     ft_x_executor interface = ft_schedules_interface(executor);
     ft_x_options options = {.complete = w->complete,
+                            .generic = w->generic,
                             .on_class = collect,
                             .context = &got,
                             .max_runs = 50 * want->classes + 1000};
@@ -102,7 +105,7 @@ static void compare(uint64_t seed, const schedule_program *p, const schedule_cla
 static void compare_levels(uint64_t seed, const schedule_program *p, const schedule_classes *all,
                            totals *t)
 {
-    static const way WAY = {"levels", false, 3};
+    static const way WAY = {"levels", false, false, 3};
     char text[200];
     ft_error err = FT_ERROR_INIT;
     for (uint32_t level = 0; level < 3; level++) {
@@ -145,7 +148,7 @@ static void compare_seed(uint64_t seed, totals *t)
     for (uint32_t k = 0; k < p.n_threads; k++)
         for (uint32_t i = 0; i < p.length[k]; i++)
             if (p.code[k][i].kind < FT_X_KINDS) t->kinds[p.code[k][i].kind]++;
-    for (int i = 0; i < 4; i++) compare(seed, &p, &want, i, t);
+    for (int i = 0; i < N_WAYS; i++) compare(seed, &p, &want, i, t);
     compare_levels(seed, &p, &want, t);
     ft_schedules_release(&want);
 }
@@ -166,12 +169,14 @@ static void test_every_class_once(void **state)
     print_message("%u programs, %u classes (%u stuck), %u programs too large\n",
                   (unsigned)t.programs, (unsigned)t.classes, (unsigned)t.stuck,
                   (unsigned)t.skipped);
-    for (int i = 0; i < 4; i++)
-        print_message("%s: %u runs, %u redundant\n", WAYS[i].name, (unsigned)t.runs[i],
-                      (unsigned)t.redundant[i]);
+    for (int i = 0; i < N_WAYS; i++)
+        print_message("%s: %u runs, %u redundant (%.1f %%)\n", WAYS[i].name, (unsigned)t.runs[i],
+                      (unsigned)t.redundant[i],
+                      100 * (double)t.redundant[i] / (double)(t.runs[i] + 1));
     print_message("levels 0, 1, 2: %u, %u, %u classes\n", (unsigned)t.levels[0],
                   (unsigned)t.levels[1], (unsigned)t.levels[2]);
     assert_int_equal(t.redundant[1], 0);
+    assert_true(10 * t.redundant[0] <= t.runs[0]);
     if (seeds < DEFAULT_SEEDS) return;
     assert_true(t.programs > seeds / 2 && t.stuck > seeds / 10);
     for (int k = FT_X_CHOOSE; k < FT_X_KINDS; k++)

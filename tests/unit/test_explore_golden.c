@@ -131,6 +131,13 @@ static void add_thread(schedule_program *p, const char *text)
 
 /* ---- the comparison */
 
+/* Builds that check more than a release does have less time. */
+#if defined FT_CHECKED || defined __SANITIZE_ADDRESS__
+enum { MOST_CLASSES = 6000 };
+#else
+enum { MOST_CLASSES = 120000 };
+#endif
+
 typedef struct counted {
     uint64_t classes, stuck, failing;
 } counted;
@@ -163,6 +170,8 @@ static counted search(const char *name, const schedule_program *p, bool complete
                       (double)counts.most_bytes / (double)counts.most_events,
                       (double)(clock() - start) / CLOCKS_PER_SEC);
     if (complete) assert_int_equal(counts.redundant, 0);
+    if (counts.classes > 20000) /* what is done with is given back */
+        assert_true(4 * counts.most_events < counts.events);
     found.classes = counts.classes;
     found.stuck = counts.stuck;
     ft_schedules_executor_free(executor);
@@ -213,8 +222,8 @@ static void expect_count(const char *name, const schedule_program *p, uint64_t c
 static void test_sections(void **state)
 {
     (void)state;
-    static const uint32_t SIZES[][2] = {{2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1},
-                                        {2, 2}, {2, 5}, {2, 7}, {3, 2}, {3, 3}, {4, 2}};
+    static const uint32_t SIZES[][2] = {{2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1}, {2, 2},
+                                        {2, 5}, {2, 7}, {3, 2}, {3, 3}, {4, 2}, {8, 1}, {5, 2}};
     for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
         uint32_t n = SIZES[i][0], k = SIZES[i][1];
         uint64_t classes = factorial(n * k);
@@ -223,7 +232,7 @@ static void test_sections(void **state)
         repeat(text, sizeof text, "L0 U0", k);
         snprintf(name, sizeof name, "%u threads with %u sections", n, k);
         schedule_program p = copies(n, text);
-        expect_count(name, &p, classes, 0);
+        if (classes <= MOST_CLASSES) expect_count(name, &p, classes, 0);
     }
 }
 
