@@ -127,9 +127,11 @@ typedef enum ft_x_ready {
     FT_X_READABLE = 1, /* there are units to take, or no writer is left */
     FT_X_WRITABLE = 2, /* there is room, or no reader is left */
     FT_X_ENDED = 4,    /* no writer is left */
-    FT_X_BROKEN = 8    /* no reader is left */
+    FT_X_BROKEN = 8,   /* no reader is left */
+    FT_X_ARRIVALS = 16 /* of TEST: how often something was put in, or the last writer left; above */
 } ft_x_ready;
-#define FT_X_WOULD_WAIT UINT64_MAX
+#define FT_X_ARRIVALS_SHIFT 8 /* of the outcome */
+#define FT_X_WOULD_WAIT     UINT64_MAX
 /* A channel of so many units at most, of which as many as `least` have to fit: it is writable then;
  * fewer are not put in by TRY_SEND, but for the rest of its own. */
 #define FT_X_ROOM(capacity, least) ((int64_t)(capacity) << 20 | (int64_t)(least))

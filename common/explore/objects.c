@@ -72,7 +72,8 @@ static uint64_t test(const ft_x_object *x, const ft_x_operation *o)
     uint64_t ready = x->waits;
     if (x->value > 0 || (x->waits & FT_X_ENDED)) ready |= FT_X_READABLE;
     if (is_writable(x, o->value2)) ready |= FT_X_WRITABLE;
-    return ready & (uint64_t)o->value;
+    ready &= (uint64_t)o->value;
+    return o->value & FT_X_ARRIVALS ? ready | x->wakes << FT_X_ARRIVALS_SHIFT : ready;
 }
 
 static uint64_t amount(const ft_x_object *x, const ft_x_operation *o)
@@ -118,9 +119,11 @@ static void apply_channel(ft_x_object *x, const ft_x_action *a)
     switch (o->kind) {
     case FT_X_SEND:
         if (!a->outcome) x->value += o->value;
+        x->wakes += !a->outcome;
         break;
     case FT_X_TRY_SEND:
         x->value += (int64_t)a->outcome;
+        x->wakes += a->outcome != 0;
         break;
     case FT_X_RECEIVE:
     case FT_X_TRY_RECEIVE:
@@ -133,6 +136,7 @@ static void apply_channel(ft_x_object *x, const ft_x_action *a)
     case FT_X_CLOSE:
         if (reads) close_end(x, &x->readers, FT_X_BROKEN);
         if (writes) close_end(x, &x->writers, FT_X_ENDED);
+        x->wakes += writes && (x->waits & FT_X_ENDED);
         break;
     default:
         break;

@@ -15,8 +15,8 @@
 typedef struct ft_x_object {
     /* semaphore, atomic, channel's units, arrivals at a barrier, writes of memory, once: done */
     int64_t value;
-    /* condition: bits of waiters, and of those notified and not resumed; channel, waits: ENDED,
-     * BROKEN */
+    /* condition: bits of waiters, and of those notified and not resumed; channel: ENDED, BROKEN;
+     * and how often something arrived */
     uint64_t waits, wakes;
     uint32_t owner;            /* mutex, lock held for writing, once begun: thread + 1; 0: nobody */
     uint32_t count;            /* depth of a mutex, readers of a lock */

@@ -87,7 +87,8 @@ static int64_t is_ready(const machine *m, const ft_x_operation *o)
     if (room >= o->value2 % (1 << 20) || gone & 1) bits |= FT_X_WRITABLE;
     if (gone & 2) bits |= FT_X_ENDED;
     if (gone & 1) bits |= FT_X_BROKEN;
-    return bits & o->value;
+    bits &= o->value;
+    return o->value & FT_X_ARRIVALS ? bits | m->arrivals[o->object] << FT_X_ARRIVALS_SHIFT : bits;
 }
 
 /* Would one of the attempts turn out otherwise? */
@@ -423,11 +424,13 @@ static int64_t carry_out_channel(machine *m, ft_x_action *a)
     case FT_X_SEND:
         a->outcome = *gone & 1;
         if (!a->outcome) *in += o->value;
+        m->arrivals[o->object] += !a->outcome;
         break;
     case FT_X_TRY_SEND:
         n = room < o->value ? room : o->value;
         if (*gone & 1 || room < o->value2 % (1 << 20)) n = 0;
         *in += n;
+        m->arrivals[o->object] += n > 0;
         a->outcome = (uint64_t)n;
         break;
     case FT_X_RECEIVE:
@@ -448,6 +451,7 @@ static int64_t carry_out_channel(machine *m, ft_x_action *a)
                 m->more[o->object][end]--;
             else
                 *gone |= (uint8_t)(1 << end);
+            if (end == 1 && *gone & 2) m->arrivals[o->object] += o->kind == FT_X_CLOSE;
         }
     }
     return (int64_t)a->outcome;

@@ -25,6 +25,7 @@ typedef struct machine {
     int64_t globals[SCHEDULE_GLOBALS], value[SCHEDULE_OBJECTS];
     int8_t holder[SCHEDULE_OBJECTS]; /* mutex, rwlock for writing: thread, -1 */
     uint8_t gone[SCHEDULE_OBJECTS], more[SCHEDULE_OBJECTS][2]; /* of a channel's ends */
+    int64_t arrivals[SCHEDULE_OBJECTS];
     int8_t waiting[FT_X_THREADS];    /* 0 not at a wait, 1 waits, 2 was notified */
     uint8_t condition[FT_X_THREADS]; /* at which it waits */
     bool failed[FT_X_THREADS], created[FT_X_THREADS], over, failure;

@@ -144,7 +144,7 @@ static void on_channel(maker *m, uint32_t depth)
     uint32_t kind = KINDS[draw(m, sizeof KINDS / sizeof *KINDS)], channel = CHANNELS + draw(m, 2);
     int64_t value = 1 + draw(m, 2), value2 = 3;
     if (kind == FT_X_TRY_SEND) value2 = FT_X_ROOM(3, 1 + draw(m, 2));
-    if (kind == FT_X_TEST || kind == FT_X_READY) value = 1 + draw(m, 15), value2 = FT_X_ROOM(3, 1);
+    if (kind == FT_X_TEST || kind == FT_X_READY) value = 1 + draw(m, 31), value2 = FT_X_ROOM(3, 1);
     emit(m, kind, channel, kind == FT_X_READY && draw(m, 2) ? CHANNELS + 1 : 0, value, value2);
     if (kind != FT_X_SEND && kind != FT_X_READY && draw(m, 2))
         branch(m, LOCAL_SKIP_IF, draw(m, 3), depth);

@@ -146,10 +146,8 @@ ssize_t recvfrom(int fd, void *restrict to, size_t n, int flags, struct sockaddr
 {
     ft_rt_input in;
     socklen_t room = length ? *length : 0;
-    if (ft_rt_world_has(fd)) {
-        if (length) *length = 0;
-        return ft_rt_world_receive(fd, &(struct iovec){to, n}, 1, flags, CODE);
-    }
+    if (ft_rt_world_has(fd))
+        return ft_rt_world_receive_from(fd, &(struct iovec){to, n}, 1, flags, from, length, CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_RECVFROM, CODE))
         return FT_REAL(recvfrom)(fd, to, n, flags, from, length);
     ft_rt_fd_takes(fd, CODE);
@@ -322,7 +320,7 @@ WRITES_TO(SENDTO, ssize_t, sendto,
            socklen_t length),
           (fd, from, n, flags, a, length), fd, ft_rt_read_outgoing(from, n, CODE), n,
           ft_rt_sockets_to(fd, a, length, CODE),
-          ft_rt_world_send(fd, (struct iovec[]){buffer(from, n)}, 1, flags, CODE))
+          ft_rt_world_send_to(fd, (struct iovec[]){buffer(from, n)}, 1, flags, a, length, CODE))
 WRITES(WRITEV, writev, (int fd, const struct iovec *v, int n), (fd, v, n), fd,
        size_t all = read_pieces(v, (size_t)n, CODE), all,
        ft_rt_world_send(fd, v, (size_t)n, 0, CODE))

@@ -349,7 +349,7 @@ MAKES(TIMERFD, timerfd_create, (clockid_t clock, int flags), (clock, flags), FT_
 MAKES(SIGNALFD, signalfd, (int fd, const sigset_t *set, int flags), (fd, set, flags),
       FT_RT_FD_SIGNAL, REFUSED(WATCHES, "signalfd"))
 MAKES(SOCKET, socket, (int domain, int type, int protocol), (domain, type, protocol),
-      FT_RT_FD_SOCKET, REFUSED(SOCKET, "socket"))
+      FT_RT_FD_SOCKET, ft_rt_world_socket(domain, type, protocol, CODE))
 MAKES(EPOLL_CREATE, epoll_create, (int size), (size), FT_RT_FD_EPOLL,
       ft_rt_world_epoll_create(CODE))
 MAKES(EPOLL_CREATE, epoll_create1, (int flags), (flags), FT_RT_FD_EPOLL,
@@ -567,18 +567,20 @@ static int accepted(ft_rt_input *in, int listener, struct sockaddr *a, socklen_t
     return (int)ft_rt_input_end(in);
 }
 
-#define ACCEPTS(name, parameters, arguments)                                                       \
+#define ACCEPTS(name, parameters, arguments, flags)                                                \
     int name parameters                                                                            \
     {                                                                                              \
         ft_rt_input in;                                                                            \
         socklen_t room = length ? *length : 0;                                                     \
+        if (ft_rt_world_has(fd)) return ft_rt_world_accept(fd, a, length, flags, CODE);            \
         if (!ft_rt_input_begin(&in, FT_INPUT_ACCEPT, CODE)) return FT_REAL(name) arguments;        \
         FT_RT_ASK(&in, fd, -1, FT_REAL(name) arguments);                                           \
         return accepted(&in, fd, a, length, room);                                                 \
     }
-ACCEPTS(accept, (int fd, struct sockaddr *restrict a, socklen_t *restrict length), (fd, a, length))
+ACCEPTS(accept, (int fd, struct sockaddr *restrict a, socklen_t *restrict length), (fd, a, length),
+        0)
 ACCEPTS(accept4, (int fd, struct sockaddr *restrict a, socklen_t *restrict length, int flags),
-        (fd, a, length, flags))
+        (fd, a, length, flags), flags)
 
 /* A local connection is made at once unless too many wait, so connections are told apart by their
  * order. */
@@ -596,6 +598,7 @@ static int connect_local(int fd, const struct sockaddr *a, socklen_t length, uin
 int connect(int fd, const struct sockaddr *a, socklen_t length)
 {
     ft_rt_input in;
+    if (ft_rt_world_has(fd)) return ft_rt_world_connect(fd, a, length, CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_CONNECT, CODE)) return FT_REAL(connect)(fd, a, length);
     address to = {.plain = {0}};
     ends e = {.own = 0};
@@ -612,10 +615,11 @@ int connect(int fd, const struct sockaddr *a, socklen_t length)
     return (int)ft_rt_input_end(&in);
 }
 
-#define ASKS(call, name, parameters, arguments, ...)                                               \
+#define ASKS(call, name, parameters, arguments, modelled, ...)                                     \
     int name parameters                                                                            \
     {                                                                                              \
         ft_rt_input in;                                                                            \
+        if (ft_rt_world_has(fd)) return modelled;                                                  \
         if (!ft_rt_input_begin(&in, FT_INPUT_##call, CODE)) return FT_REAL(name) arguments;        \
         FT_RT_TELL(&in, fd, 0, FT_REAL(name) arguments);                                           \
         __VA_ARGS__;                                                                               \
@@ -642,17 +646,18 @@ static void leave_name(const ft_rt_input *in, int fd, const struct sockaddr *a, 
 }
 
 ASKS(BIND, bind, (int fd, const struct sockaddr *a, socklen_t n), (fd, a, n),
-     leave_name(&in, fd, a, n))
-ASKS(LISTEN, listen, (int fd, int n), (fd, n))
+     ft_rt_world_bind(fd, a, n, CODE), leave_name(&in, fd, a, n))
+ASKS(LISTEN, listen, (int fd, int n), (fd, n), ft_rt_world_listen(fd, n, CODE))
 ASKS(SETSOCKOPT, setsockopt, (int fd, int level, int name, const void *from, socklen_t n),
-     (fd, level, name, from, n))
+     (fd, level, name, from, n), ft_rt_world_set_option(fd, level, name, from, n))
 ASKS(GETSOCKNAME, getsockname, (int fd, struct sockaddr *restrict a, socklen_t *restrict n),
-     (fd, a, n), take_sized(&in, a, n, *n))
+     (fd, a, n), ft_rt_world_own_name(fd, a, n), take_sized(&in, a, n, *n))
 ASKS(GETPEERNAME, getpeername, (int fd, struct sockaddr *restrict a, socklen_t *restrict n),
-     (fd, a, n), take_sized(&in, a, n, *n))
+     (fd, a, n), ft_rt_world_peer_name(fd, a, n), take_sized(&in, a, n, *n))
 ASKS(GETSOCKOPT, getsockopt,
      (int fd, int level, int name, void *restrict to, socklen_t *restrict n),
-     (fd, level, name, to, n), take_sized(&in, to, n, *n))
+     (fd, level, name, to, n), ft_rt_world_option(fd, level, name, to, n),
+     take_sized(&in, to, n, *n))
 
 /* Who takes from the other end finds that nothing more comes, and so does who takes or accepts
  * here. */

@@ -78,7 +78,27 @@ static size_t take_out(ft_rt_world_channel *c, const struct iovec *v, size_t n, 
     return done;
 }
 
+void ft_rt_world_put(ft_rt_world_channel *c, const struct iovec *v, size_t n, size_t size)
+{
+    put_in(c, v, n, 0, size);
+}
+
+size_t ft_rt_world_take(ft_rt_world_channel *c, const struct iovec *v, size_t n, size_t size)
+{
+    return take_out(c, v, n, size, true);
+}
+
 /* ---- reading */
+
+/* Waits until the channel is ready, for the time limit of the socket; false: that has passed. */
+static bool is_in_time(const ft_rt_world_description *d, const ft_rt_world_channel *c,
+                       ft_x_ready bits, const void *pc)
+{
+    int64_t ms = ft_rt_world_limit(d, bits == FT_X_WRITABLE);
+    const ft_x_operation o = {
+        .kind = FT_X_TEST, .object = c->object, .value = bits, .value2 = ft_rt_world_room(c)};
+    return ft_rt_x_wait_for(&(ft_x_attempt){.operation = o}, 1, (int)ms, pc);
+}
 
 static bool waits(const ft_rt_world_description *d, int flags)
 {
@@ -88,7 +108,9 @@ static bool waits(const ft_rt_world_description *d, int flags)
 /* Units that the action took; FT_X_WOULD_WAIT: it found none. 0: no writer is left. */
 static uint64_t take_units(ft_rt_world_description *d, int64_t most, int flags, const void *pc)
 {
-    ft_x_kind kind = waits(d, flags) ? FT_X_RECEIVE : FT_X_TRY_RECEIVE;
+    bool limited = ft_rt_world_limit(d, false) && waits(d, flags);
+    if (limited && !is_in_time(d, d->in, FT_X_READABLE, pc)) return FT_X_WOULD_WAIT;
+    ft_x_kind kind = waits(d, flags) && !limited ? FT_X_RECEIVE : FT_X_TRY_RECEIVE;
     return ft_rt_world_act(kind, d->in, most, 0, pc);
 }
 
@@ -117,6 +139,17 @@ static ssize_t peek(ft_rt_world_description *d, const struct iovec *v, size_t n,
 
 ssize_t ft_rt_world_receive(int fd, const struct iovec *v, size_t n, int flags, const void *pc)
 {
+    const ft_rt_world_description *d = ft_rt_world_of(fd);
+    if (d->kind == FT_RT_WORLD_MAILBOX)
+        return ft_rt_world_receive_from(fd, v, n, flags, NULL, NULL, pc);
+    if (d->kind == FT_RT_WORLD_SOCKET_ALONE || d->kind == FT_RT_WORLD_LISTENER)
+        return ft_rt_world_error(ENOTCONN);
+    return ft_rt_world_receive_plainly(fd, v, n, flags, pc);
+}
+
+ssize_t ft_rt_world_receive_plainly(int fd, const struct iovec *v, size_t n, int flags,
+                                    const void *pc)
+{
     ft_rt_world_description *d = ft_rt_world_of(fd);
     size_t size = length_of(v, n), done = 0;
     if (!d->in || d->kind == FT_RT_WORLD_EPOLL) return ft_rt_world_error(EBADF);
@@ -127,6 +160,7 @@ ssize_t ft_rt_world_receive(int fd, const struct iovec *v, size_t n, int flags, 
     do {
         uint64_t units = take_units(d, d->in->messages ? 1 : (int64_t)(size - done), flags, pc);
         if (units == FT_X_WOULD_WAIT) return done ? (ssize_t)done : ft_rt_world_error(EAGAIN);
+        if (!units && !done && d->reset) return ft_rt_world_error(ECONNRESET);
         if (!units) break;
         if (d->in->messages) return (ssize_t)take_out(d->in, v, n, size, true);
         size_t got = take_out(d->in, done ? &rest : v, done ? 1 : n, (size_t)units, true);
@@ -144,8 +178,13 @@ ssize_t ft_rt_world_read(int fd, void *to, size_t n, const void *pc)
 
 /* ---- writing */
 
-static ssize_t broken(int flags)
+/* Over TCP the first one goes out, and comes back as a reset. */
+static ssize_t broken(ft_rt_world_description *d, size_t size, int flags)
 {
+    if (ft_rt_world_is_tcp(d) && !d->reset) {
+        d->reset = true;
+        return (ssize_t)size;
+    }
     if (!(flags & MSG_NOSIGNAL)) raise(SIGPIPE);
     return ft_rt_world_error(EPIPE);
 }
@@ -177,22 +216,25 @@ static ssize_t send_message(ft_rt_world_description *d, const struct iovec *v, s
     ft_rt_world_channel *c = d->out;
     size_t size = length_of(v, n);
     if (waits(d, flags)) {
-        if (ft_rt_world_act(FT_X_SEND, c, 1, c->capacity, pc)) return broken(flags);
+        if (ft_rt_world_act(FT_X_SEND, c, 1, c->capacity, pc)) return broken(d, size, flags);
     } else if (!ft_rt_world_act(FT_X_TRY_SEND, c, 1, FT_X_ROOM(c->capacity, 1), pc)) {
-        return is_broken(c) ? broken(flags) : ft_rt_world_error(EAGAIN);
+        c->shortages++;
+        return is_broken(c) ? broken(d, size, flags) : ft_rt_world_error(EAGAIN);
     }
     put_in(c, v, n, 0, size);
     return (ssize_t)size;
 }
 
 /* What fits at once; -1: errno says why nothing did. */
-static ssize_t send_some(ft_rt_world_channel *c, const struct iovec *v, size_t n, size_t size,
+static ssize_t send_some(ft_rt_world_description *d, const struct iovec *v, size_t n, size_t size,
                          int flags, const void *pc)
 {
+    ft_rt_world_channel *c = d->out;
     size_t together = c->least > 1 ? least(size, (size_t)c->least) : 1;
     uint64_t units =
         ft_rt_world_act(FT_X_TRY_SEND, c, (int64_t)size, FT_X_ROOM(c->capacity, together), pc);
-    if (!units) return is_broken(c) ? broken(flags) : ft_rt_world_error(EAGAIN);
+    c->shortages += units < size;
+    if (!units) return is_broken(c) ? broken(d, size, flags) : ft_rt_world_error(EAGAIN);
     put_in(c, v, n, 0, (size_t)units);
     return (ssize_t)units;
 }
@@ -201,15 +243,21 @@ ssize_t ft_rt_world_send(int fd, const struct iovec *v, size_t n, int flags, con
 {
     ft_rt_world_description *d = ft_rt_world_of(fd);
     size_t size = length_of(v, n), done = 0;
+    if (d->kind == FT_RT_WORLD_MAILBOX) return ft_rt_world_send_to(fd, v, n, flags, NULL, 0, pc);
+    if (d->kind == FT_RT_WORLD_SOCKET_ALONE || d->kind == FT_RT_WORLD_LISTENER)
+        return ft_rt_world_error(ENOTCONN);
     if (!d->out || d->kind == FT_RT_WORLD_EPOLL) return ft_rt_world_error(EBADF);
     if (d->kind == FT_RT_WORLD_EVENT) return write_event(d, v, pc);
     if (d->out->messages) return send_message(d, v, n, flags, pc);
     if (!size) return 0;
-    if (!waits(d, flags)) return send_some(d->out, v, n, size, flags, pc);
+    if (!waits(d, flags)) return send_some(d, v, n, size, flags, pc);
+    if (ft_rt_world_limit(d, true))
+        return is_in_time(d, d->out, FT_X_WRITABLE, pc) ? send_some(d, v, n, size, flags, pc)
+                                                        : ft_rt_world_error(EAGAIN);
     while (done < size) {
         size_t piece = least(size - done, d->socket ? FT_RT_WORLD_PIPE : FT_RT_WORLD_PIECE);
         if (ft_rt_world_act(FT_X_SEND, d->out, (int64_t)piece, d->out->capacity, pc))
-            return done ? (ssize_t)done : broken(flags);
+            return done ? (ssize_t)done : broken(d, size, flags);
         put_in(d->out, v, n, done, piece);
         done += piece;
     }
@@ -225,9 +273,10 @@ ssize_t ft_rt_world_write(int fd, const void *from, size_t n, const void *pc)
 
 ssize_t ft_rt_world_receive_message(int fd, struct msghdr *m, int flags, const void *pc)
 {
-    ssize_t got = ft_rt_world_receive(fd, m->msg_iov, m->msg_iovlen, flags, pc);
+    ssize_t got = ft_rt_world_receive_from(fd, m->msg_iov, m->msg_iovlen, flags, m->msg_name,
+                                           &m->msg_namelen, pc);
     if (got < 0) return got;
-    m->msg_namelen = 0;
+    if (!m->msg_name) m->msg_namelen = 0;
     m->msg_controllen = 0;
     m->msg_flags = 0;
     return got;
@@ -236,5 +285,6 @@ ssize_t ft_rt_world_receive_message(int fd, struct msghdr *m, int flags, const v
 ssize_t ft_rt_world_send_message(int fd, const struct msghdr *m, int flags, const void *pc)
 {
     if (m->msg_controllen) ft_rt_world_refuse(FT_RT_WORLD_MESSAGE, "sendmsg", pc);
-    return ft_rt_world_send(fd, m->msg_iov, m->msg_iovlen, flags, pc);
+    return ft_rt_world_send_to(fd, m->msg_iov, m->msg_iovlen, flags, m->msg_name, m->msg_namelen,
+                               pc);
 }

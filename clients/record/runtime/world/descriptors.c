@@ -83,6 +83,7 @@ int ft_rt_world_number(ft_rt_world_description *d, const void *pc)
     }
     if (n == FT_RT_WORLD_DESCRIPTORS) ft_rt_x_refuse("more descriptors than a thread may make", pc);
     by_number[n] = (uint16_t)(d - descriptions + 1);
+    d->copies++;
     return (int)n;
 }
 
@@ -166,6 +167,7 @@ int ft_rt_world_copy(int fd, int number, const void *pc)
     if (number < 0) return ft_rt_world_number(d, pc);
     if (ft_rt_world_of(number)) ft_rt_world_close(number, pc);
     by_number[number] = (uint16_t)(d - descriptions + 1);
+    d->copies++;
     return number;
 }
 
@@ -174,6 +176,7 @@ int ft_rt_world_close(int fd, const void *pc)
     ft_rt_world_description *d = ft_rt_world_of(fd);
     by_number[fd] = 0;
     count_ends(FT_X_CLOSE, d, pc);
+    if (!--d->copies) ft_rt_world_socket_ends(d, pc);
     return 0;
 }
 
@@ -181,6 +184,11 @@ int ft_rt_world_shutdown(int fd, int how, const void *pc)
 {
     ft_rt_world_description *d = ft_rt_world_of(fd);
     if (!d->socket) return ft_rt_world_error(ENOTSOCK);
+    if (d->kind == FT_RT_WORLD_LISTENER) {
+        if (how != SHUT_WR) ft_rt_world_act(FT_X_CLOSE, d->in, FT_X_WRITABLE, 0, pc);
+        return 0;
+    }
+    if (d->kind != FT_RT_WORLD_END) return ft_rt_world_error(ENOTCONN);
     if (how != SHUT_RD) {
         uint32_t more = ft_rt_world_state(d->out)->writers + 1;
         while (more--) ft_rt_world_act(FT_X_CLOSE, d->out, FT_X_WRITABLE, 0, pc);
@@ -206,6 +214,7 @@ int ft_rt_world_fcntl(int fd, int command, long argument, const void *pc)
     case F_DUPFD_CLOEXEC:
         return ft_rt_world_copy(fd, -1, pc);
     case F_GETFL:
+        if (d->socket) return (d->waits_not ? O_NONBLOCK : 0) | O_RDWR;
         return (d->waits_not ? O_NONBLOCK : 0) | (!d->out ? O_RDONLY : !d->in ? O_WRONLY : O_RDWR);
     case F_SETFL:
         d->waits_not = argument & O_NONBLOCK;

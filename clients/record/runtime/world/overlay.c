@@ -111,6 +111,7 @@ static int open_node(uint32_t node, int flags)
 {
     char path[BY_NUMBER];
     const ft_rt_world_node *n = ft_rt_world_node_at(node);
+    if (n->kind == FT_RT_WORLD_NAMED_SOCKET) return ft_rt_world_error(ENXIO);
     if (n->kind != FT_RT_WORLD_FILE) return ft_rt_world_error(EISDIR);
     ft_rt_world_path_of(path, n->fd);
     int kept = flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW | O_DIRECT | (O_TMPFILE & ~O_DIRECTORY));
@@ -266,6 +267,26 @@ int ft_rt_world_mkdir(int folder, const char *path, mode_t mode, const void *pc)
     ft_rt_world_name(p->path,
                      ft_rt_world_node_new(FT_RT_WORLD_FOLDER, masked(mode), p->object) + 1);
     return 0;
+}
+
+int ft_rt_world_make_socket(const char *path, const void *pc)
+{
+    struct stat about;
+    ft_rt_world_place *p = look(AT_FDCWD, path, true, true, pc);
+    if (!p) return -1;
+    if (p->special) return ft_rt_world_error(EACCES);
+    if (exists(p, &about)) return ft_rt_world_error(EEXIST);
+    if (!may_change(p)) return -1;
+    uint32_t node = ft_rt_world_node_new(FT_RT_WORLD_NAMED_SOCKET, masked(ALL), p->object);
+    ft_rt_world_name(p->path, node + 1);
+    return 0;
+}
+
+bool ft_rt_world_is_there(const char *path)
+{
+    struct stat about;
+    const ft_rt_world_place *p = ft_rt_world_find(AT_FDCWD, path, true);
+    return !p->error && !p->special && exists(p, &about);
 }
 
 int ft_rt_world_unlink(int folder, const char *path, const void *pc)
@@ -426,8 +447,10 @@ bool ft_rt_world_lists(const char *path, const void *pc)
 
 static void describe(uint32_t number, struct stat *to)
 {
-    static const mode_t TYPES[] = {
-        [FT_RT_WORLD_FILE] = S_IFREG, [FT_RT_WORLD_FOLDER] = S_IFDIR, [FT_RT_WORLD_LINK] = S_IFLNK};
+    static const mode_t TYPES[] = {[FT_RT_WORLD_FILE] = S_IFREG,
+                                   [FT_RT_WORLD_FOLDER] = S_IFDIR,
+                                   [FT_RT_WORLD_LINK] = S_IFLNK,
+                                   [FT_RT_WORLD_NAMED_SOCKET] = S_IFSOCK};
     const ft_rt_world_node *node = ft_rt_world_node_at(number);
     memset(to, 0, sizeof *to);
     if (node->kind == FT_RT_WORLD_FILE) FT_REAL(fstat)(node->fd, to);

@@ -28,7 +28,8 @@ enum { FT_RT_WORLD_NODES = 512, FT_RT_WORLD_NAMES = 1024, FT_RT_WORLD_ASIDE = 80
 typedef enum ft_rt_world_node_kind {
     FT_RT_WORLD_FILE,
     FT_RT_WORLD_FOLDER,
-    FT_RT_WORLD_LINK
+    FT_RT_WORLD_LINK,
+    FT_RT_WORLD_NAMED_SOCKET
 } ft_rt_world_node_kind;
 
 typedef struct ft_rt_world_node {
@@ -70,6 +71,10 @@ void ft_rt_world_move_names(const char *from, const char *to);
 uint32_t ft_rt_world_import(const ft_rt_world_place *p, const struct stat *about);
 /* A copy of the memory file, out of the program's way. */
 int ft_rt_world_copy_content(int from);
+
+/* ---- overlay.c, for sockets.c: makes the name of a socket; is anything there? */
+int ft_rt_world_make_socket(const char *path, const void *pc);
+bool ft_rt_world_is_there(const char *path);
 
 /* ---- descriptors of nodes: node + 1; 0: of none */
 uint32_t ft_rt_world_node_of(int fd);

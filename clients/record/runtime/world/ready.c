@@ -51,12 +51,26 @@ static short events_of(const ft_rt_world_description *d, short wanted, uint64_t 
 
 static bool set_is_ready(const ft_rt_world_description *d, bool *first, const void *pc);
 
+/* Of a socket that is not connected, or whose connection was refused. */
+static short events_alone(const ft_rt_world_description *d, short wanted)
+{
+    short found = (short)(POLLHUP | (wanted & (POLLOUT | POLLWRNORM)));
+    return (short)(ft_rt_world_has_failed(d) ? found | POLLERR : found);
+}
+
+static bool is_alone(int fd)
+{
+    const ft_rt_world_description *d = fd < 0 ? NULL : ft_rt_world_of(fd);
+    return d && d->kind == FT_RT_WORLD_SOCKET_ALONE;
+}
+
 /* *first: no action of the call was announced yet. */
 static short ready_events(struct pollfd *one, bool *first, const void *pc)
 {
     uint64_t in = 0, out = 0;
     ft_x_attempt list[2];
     const ft_rt_world_description *d = ft_rt_world_of(one->fd);
+    if (d->kind == FT_RT_WORLD_SOCKET_ALONE) return events_alone(d, one->events);
     if (d->kind == FT_RT_WORLD_EPOLL)
         return set_is_ready(d, first, pc) ? (short)(one->events & (POLLIN | POLLRDNORM)) : 0;
     uint32_t n = attempts_of(d, one->events, list);
@@ -73,11 +87,15 @@ static short ready_events(struct pollfd *one, bool *first, const void *pc)
 /* ---- epoll sets: each is a channel whose content is the number of its changes */
 
 enum { SETS = 64, MEMBERS = 128 };
+#define NEVER UINT64_MAX
 
 typedef struct member {
     int fd; /* -1: free */
     uint32_t events;
     epoll_data_t data;
+    /* EPOLLET: what its looks found when it was reported last, and how often room was short then */
+    uint64_t found[2];
+    uint32_t shortages;
 } member;
 
 static struct set {
@@ -112,7 +130,6 @@ int ft_rt_world_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *
     member *m = member_of(s, fd);
     if (operation == EPOLL_CTL_ADD ? m != NULL : m == NULL)
         return ft_rt_world_error(m ? EEXIST : ENOENT);
-    if (event && event->events & EPOLLET) ft_rt_world_refuse(FT_RT_WORLD_EDGES, "epoll_ctl", pc);
     ft_rt_world_act(FT_X_SEND, d->in, 1, d->in->capacity, pc);
     if (operation == EPOLL_CTL_DEL) {
         *m = s->members[--s->n];
@@ -120,7 +137,7 @@ int ft_rt_world_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *
     }
     if (!m && s->n == MEMBERS) ft_rt_x_refuse("more descriptors in an epoll set", pc);
     if (!m) m = &s->members[s->n++];
-    *m = (member){.fd = fd, .events = event->events, .data = event->data};
+    *m = (member){.fd = fd, .events = event->events, .data = event->data, .found = {NEVER, NEVER}};
     return 0;
 }
 
@@ -170,6 +187,80 @@ static uint32_t all_attempts(const struct pollfd *fds, nfds_t n, ft_x_attempt *l
     return all;
 }
 
+/* ---- edges: content or an end has come, or room after a shortage, since the last report */
+
+static bool is_edge(const member *m)
+{
+    return m->events & EPOLLET;
+}
+
+/* A member's attempts, with the results that are no news. */
+static uint32_t member_attempts(member *m, const ft_rt_world_description *d, ft_x_attempt *list)
+{
+    uint32_t n = attempts_of(d, (short)(m->events & 0xFFFF), list);
+    bool short_of_room = d->out && d->out->shortages != m->shortages;
+    if (short_of_room && m->found[n - 1] != NEVER) m->found[n - 1] &= ~(uint64_t)FT_X_WRITABLE;
+    if (d->out) m->shortages = d->out->shortages;
+    for (uint32_t i = 0; i < n; i++) {
+        list[i].operation.value |= FT_X_ARRIVALS;
+        list[i].result = (int64_t)m->found[i];
+    }
+    return n;
+}
+
+/* Looks at the member; its events if there is news among them. */
+static short new_events(member *m, const void *pc)
+{
+    ft_x_attempt list[2];
+    const ft_rt_world_description *d = ft_rt_world_of(m->fd);
+    uint64_t found[2] = {0, 0}, in = 0, out = 0;
+    bool news = false;
+    uint32_t n = member_attempts(m, d, list);
+    for (uint32_t i = 0; i < n; i++) {
+        found[i] = ft_rt_explore_more(&list[i].operation, pc).outcome;
+        news = news || found[i] != m->found[i];
+        if (d->in && list[i].operation.object == d->in->object) in = found[i];
+        if (d->out && list[i].operation.object == d->out->object) out = found[i];
+    }
+    short events = events_of(d, (short)(m->events & 0xFFFF), in, out);
+    if (!news) return 0;
+    for (uint32_t i = 0; i < n; i++) m->found[i] = found[i];
+    return events;
+}
+
+static bool has_edges(const member *m)
+{
+    const ft_rt_world_description *d = ft_rt_world_of(m->fd);
+    return is_edge(m) && d->kind != FT_RT_WORLD_EPOLL && d->kind != FT_RT_WORLD_SOCKET_ALONE;
+}
+
+static uint32_t attempts_of_members(struct set *s, const struct pollfd *fds, const uint32_t *which,
+                                    uint32_t n, ft_x_attempt *list, uint32_t room, const void *pc)
+{
+    uint32_t all = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        member *m = &s->members[which[i]];
+        if (all + 2 > room) ft_rt_x_refuse("a wait for more than 32 descriptors at once", pc);
+        all += has_edges(m) ? member_attempts(m, ft_rt_world_of(m->fd), list + all)
+                            : all_attempts(&fds[i], 1, list + all, room - all, pc);
+    }
+    return all;
+}
+
+/* At most `most` are looked at until that many are found: the others' news stay. */
+static void look_at_members(struct set *s, struct pollfd *fds, const uint32_t *which, uint32_t n,
+                            int most, const void *pc)
+{
+    bool first = false;
+    for (uint32_t i = 0; i < n; i++) {
+        member *m = &s->members[which[i]];
+        fds[i].revents = 0;
+        if (most <= 0 || m->fd != fds[i].fd || !ft_rt_world_of(m->fd)) continue;
+        fds[i].revents = has_edges(m) ? new_events(m, pc) : ready_events(&fds[i], &first, pc);
+        most -= fds[i].revents != 0;
+    }
+}
+
 /* Files are always ready; what else the system has is not waited for. */
 static int look_at_files(struct pollfd *fds, nfds_t n)
 {
@@ -193,6 +284,13 @@ static int look_at_all(struct pollfd *fds, nfds_t n, bool *first, const void *pc
     return found;
 }
 
+static bool any_alone(const struct pollfd *fds, nfds_t n)
+{
+    for (nfds_t i = 0; i < n; i++)
+        if (is_alone(fds[i].fd)) return true;
+    return false;
+}
+
 static int wait_for_all(struct pollfd *fds, nfds_t n, int ms, const void *pc)
 {
     ft_x_attempt list[MOST];
@@ -200,7 +298,7 @@ static int wait_for_all(struct pollfd *fds, nfds_t n, int ms, const void *pc)
     bool early = ft_rt_x_limit_is_early(limit, pc);
     uint32_t since = ft_rt_x_now();
     for (bool first = true;;) {
-        bool at_once = !ms || early || look_at_files(fds, n);
+        bool at_once = !ms || early || look_at_files(fds, n) || any_alone(fds, n);
         uint32_t m = at_once ? 0 : all_attempts(fds, n, list, MOST, pc);
         bool in_time = at_once || ft_rt_x_wait_for(list, m, ms > 0 ? ms : -1, pc);
         int found = look_at_all(fds, n, &first, pc);
@@ -296,13 +394,14 @@ int ft_rt_world_epoll_wait(int epoll, struct epoll_event *events, int n, int ms,
         changes.result = count ? count : (int64_t)FT_X_WOULD_WAIT;
         uint32_t many = list_members(&sets[d->set], fds, which);
         ft_x_attempt list[MOST];
-        uint32_t m = waits ? all_attempts(fds, many, list, MOST - 1, pc) : 0;
-        if (waits) list[m++] = changes;
-        bool in_time = !waits || ft_rt_x_wait_for(list, m, ms > 0 ? ms : -1, pc);
-        bool first = false;
-        look_at_all(fds, many, &first, pc);
+        bool at_once = !waits || any_alone(fds, many);
+        uint32_t m =
+            at_once ? 0 : attempts_of_members(&sets[d->set], fds, which, many, list, MOST - 1, pc);
+        if (!at_once) list[m++] = changes;
+        bool in_time = at_once || ft_rt_x_wait_for(list, m, ms > 0 ? ms : -1, pc);
+        look_at_members(&sets[d->set], fds, which, many, n, pc);
         int found = report(&sets[d->set], fds, which, many, events, n);
-        if (!found && waits && in_time) continue;
+        if (!found && !at_once && in_time) continue;
         ft_rt_x_limit_passed(limit, !found, pc);
         if (!found && early) ft_rt_x_looked_in_vain(since, limit.ms, pc);
         return found;

@@ -6,7 +6,8 @@
  * the search (FT_X_CHANNEL of explore/action.h), whose content lies in the program's memory.
  *
  *   descriptors.c   numbers, copies, close, flags        channels.c   reading and writing
- *   ready.c         poll, select, epoll sets             inner.h      what they share
+ *   ready.c         poll, select, epoll sets             sockets.c    listening, connecting
+ *   inner.h         what they share
  *   overlay.h       files and folders that the program changes
  *   begin.c         the system's descriptors at the begin and the end of a run
  *   outside.c       descriptors and calls that leave the program, and what is done with them
@@ -60,6 +61,21 @@ int ft_rt_world_close(int fd, const void *pc);
 int ft_rt_world_fcntl(int fd, int command, long argument, const void *pc);
 int ft_rt_world_ioctl(int fd, unsigned long request, void *argument, const void *pc);
 int ft_rt_world_shutdown(int fd, int how, const void *pc);
+
+/* ---- sockets.c */
+int ft_rt_world_socket(int domain, int type, int protocol, const void *pc);
+int ft_rt_world_bind(int fd, const struct sockaddr *a, socklen_t n, const void *pc);
+int ft_rt_world_listen(int fd, int backlog, const void *pc);
+int ft_rt_world_connect(int fd, const struct sockaddr *a, socklen_t n, const void *pc);
+int ft_rt_world_accept(int fd, struct sockaddr *a, socklen_t *n, int flags, const void *pc);
+ssize_t ft_rt_world_send_to(int fd, const struct iovec *v, size_t n, int flags,
+                            const struct sockaddr *a, socklen_t length, const void *pc);
+ssize_t ft_rt_world_receive_from(int fd, const struct iovec *v, size_t n, int flags,
+                                 struct sockaddr *a, socklen_t *length, const void *pc);
+int ft_rt_world_own_name(int fd, struct sockaddr *a, socklen_t *n);
+int ft_rt_world_peer_name(int fd, struct sockaddr *a, socklen_t *n);
+int ft_rt_world_set_option(int fd, int level, int option, const void *from, socklen_t n);
+int ft_rt_world_option(int fd, int level, int option, void *to, socklen_t *n);
 
 /* ---- channels.c */
 ssize_t ft_rt_world_read(int fd, void *to, size_t n, const void *pc);
@@ -131,7 +147,6 @@ int ft_rt_world_copied(int from, int to); /* the descriptor `to` is a copy; retu
     X(CHANGE, "changes what is not a regular file or folder", REFUSED)                             \
     X(SHARED, "shares memory with other processes", REFUSED)                                       \
     X(WATCHES, "waits for changes of files or signals by a descriptor", REFUSED)                   \
-    X(EDGES, "waits for edges in an epoll set", REFUSED)                                           \
     X(KERNEL, "waits in the kernel, where no other thread is let go on", REFUSED)                  \
     X(UNKNOWN, "is a system call that the recorder does not know to be harmless", REFUSED)         \
     X(INPUT, "reads a terminal, pipe, socket or random device", REFUSED)
