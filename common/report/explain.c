@@ -33,6 +33,15 @@ static void cycle(const json_t *causes, ft_strbuf *out)
         cause(from, json_array_get(causes, (index + 1) % count), out);
 }
 
+/* " (1 left out: too many steps)". */
+static void left_out(const json_t *pass, ft_strbuf *out)
+{
+    if (!ft_json_count(pass, "left_out")) return;
+    ft_strbuf_printf(out, " (%zu left out: ", ft_json_count(pass, "left_out"));
+    ft_view_safe_text(ft_json_text(pass, "limit", "?"), out);
+    ft_strbuf_puts(out, ")");
+}
+
 /* "passes: causality 2 of 3 in 0.1 ms, order 1 of 1 in 4.0 ms". */
 static void asked(const json_t *passes, ft_strbuf *out)
 {
@@ -45,6 +54,7 @@ static void asked(const json_t *passes, ft_strbuf *out)
         ft_strbuf_printf(out, " %zu of %zu in %.1f ms", ft_json_count(pass, "decided"),
                          ft_json_count(pass, "asked"),
                          json_number_value(json_object_get(pass, "ms")));
+        left_out(pass, out);
         before = ", ";
     }
     if (json_object_size(passes)) ft_strbuf_puts(out, "\n");

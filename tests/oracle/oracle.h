@@ -11,7 +11,7 @@
 #define FT_ORACLE_EVENTS     96
 #define FT_ORACLE_THREADS    6
 #define FT_ORACLE_SHARED     6
-#define FT_ORACLE_LOCALS     3
+#define FT_ORACLE_LOCALS     4
 #define FT_ORACLE_LOCKS      6
 #define FT_ORACLE_SEMAPHORES 4
 #define FT_ORACLE_CONDITIONS 4

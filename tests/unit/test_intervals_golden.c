@@ -4,8 +4,9 @@
 #include <jansson.h>
 
 #include "interval_classes.h"
+#include "interval_oracle.h"
 #include "order/run.h"
-#include "reduce/intervals/ranges.h"
+#include "reduce/intervals/intervals.h"
 #include "tiny_trace.h"
 
 typedef struct subject {
@@ -128,6 +129,26 @@ static void check_mats(const subject *s, const ft_transactions *t, bool strict,
     }
 }
 
+/* "2a>3b": a switch that cannot happen. None is left, and with those that are left they are all. */
+static void check_removed(const subject *s, const ft_transactions *t, const json_t *wanted)
+{
+    size_t k;
+    json_t *name;
+    expect(s, "switches removed", t->n_switches - t->switches.len, json_array_size(wanted));
+    json_array_foreach((json_t *)wanted, k, name)
+    {
+        for (size_t i = 0; i < t->switches.len; i++) {
+            const ft_switch *w = &t->switches.data[i];
+            ft_strbuf text = {0};
+            print_state(s, w->from, w->from_state, &text);
+            ft_strbuf_puts(&text, ">");
+            print_state(s, w->to, w->to_state, &text);
+            assert_string_not_equal(ft_strbuf_text(&text), json_string_value(name));
+            ft_strbuf_release(&text);
+        }
+    }
+}
+
 static void check_pair(const subject *s, const char *key, ft_transactions_options options)
 {
     const json_t *wanted = json_object_get(s->expected, key);
@@ -138,6 +159,7 @@ static void check_pair(const subject *s, const char *key, ft_transactions_option
     check_mats(s, t, options.kind == FT_MAT_FEASIBLE, json_object_get(wanted, "mats"));
     expect(s, "switches", t->n_switches, number_of(wanted, "switches"));
     expect(s, "switches kept", t->switches.len, number_of(wanted, "kept"));
+    check_removed(s, t, json_object_get(wanted, "removed"));
     expect(s, "classes covered", covered_by(s, t, &most), number_of(wanted, "covered"));
     expect(s, "representatives", most, number_of(wanted, "most"));
     ft_transactions_free(t);
@@ -241,6 +263,8 @@ static void check_lookahead(const subject *s, const ft_graph *graph)
         ft_ranges *r = ranges_of(graph, FT_PROPAGATE_CARRIED, (uint32_t)k + 1);
         expect(s, "steps", r->steps, number_of(wanted, "steps"));
         check_metric(s, r, json_object_get(wanted, "metric"));
+        check_nodes(s, r, json_object_get(wanted, "nodes"));
+        check_ranges(s, r, json_object_get(wanted, "ranges"), "lookahead");
         ft_ranges_free(r);
     }
 }
@@ -291,6 +315,84 @@ static void check_pairwise(const subject *s)
     ft_transactions_free(t);
 }
 
+/* ---- what is reachable ---- */
+
+static uint32_t event_at(const ft_machine *machine, const subject *s, const char *key)
+{
+    char thread[16], variable[16];
+    unsigned line;
+    if (sscanf(key, "%15[^.].%15[^@]@%u", thread, variable, &line) != 3) fail_msg("key %s", key);
+    uint32_t t = ft_intern_find(&s->trace->threads, thread, strlen(thread));
+    return machine->events[t][line - 1];
+}
+
+typedef struct hulls {
+    const ft_machine *machine;
+    const subject *s;
+    ft_range *assigned; /* [events] what the first assignment of each computes */
+    uint32_t thread, position, variable;
+    ft_range there; /* of the variable while the thread is at the position */
+} hulls;
+
+static void extend(hulls *h, const ft_state *state, uint32_t e)
+{
+    const ft_action *action = ft_trace_action(h->s->trace, e);
+    if (!action || action->n_assignments == 0) return;
+    ft_symbol target = action->assignments[0].target;
+    uint64_t bits = FT_SYM_IS_LOCAL(target)
+                        ? state->local[h->s->trace->thread[e]][FT_SYM_INDEX(target)]
+                        : state->shared[target];
+    h->assigned[e] =
+        ft_range_join(FT_INT_SORT, h->assigned[e], ft_range_single((ft_value){FT_INT_SORT, bits}));
+}
+
+static void visit_hulls(void *context, const ft_exploration *all, uint32_t number)
+{
+    hulls *h = context;
+    const ft_monitor none = FT_NO_MONITOR;
+    ft_state state = all->nodes.data[number].state, next[FT_MACHINE_BRANCHES];
+    if (state.pos[h->thread] == h->position)
+        h->there =
+            ft_range_join(FT_INT_SORT, h->there,
+                          ft_range_single((ft_value){FT_INT_SORT, state.shared[h->variable]}));
+    for (uint32_t t = 0; t < h->machine->n_threads; t++) {
+        if (state.pos[t] >= h->machine->length[t]) continue;
+        uint32_t e = h->machine->events[t][state.pos[t]];
+        if (!ft_machine_is_next(h->machine, &state, e)) continue;
+        uint32_t n = ft_machine_step(h->machine, &none, &state, t, next);
+        for (uint32_t k = 0; k < n; k++) extend(h, &next[k], e);
+    }
+}
+
+static ft_machine *machine_of(const subject *s)
+{
+    ft_machine *machine = ft_calloc(1, sizeof *machine);
+    ft_machine_init(machine, s->trace, FT_MODEL_CTP, FT_WAKEUPS_SPURIOUS);
+    return machine;
+}
+
+/* By enumeration: the ranges are compared with it, and it with what the case says. */
+static void check_reachable(const subject *s)
+{
+    const char *key;
+    json_t *bounds;
+    const ft_monitor none = FT_NO_MONITOR;
+    ft_machine *machine = machine_of(s);
+    hulls h = {.machine = machine, .s = s, .there = ft_range_empty()};
+    h.assigned = ft_alloc(s->trace->n_events * sizeof *h.assigned);
+    for (uint32_t e = 0; e < s->trace->n_events; e++) h.assigned[e] = ft_range_empty();
+    ft_explore(machine, &none, false, visit_hulls, &h);
+    json_object_foreach(json_object_get(s->expected, "reachable"), key, bounds)
+    {
+        ft_range got = h.assigned[event_at(machine, s, key)];
+        if (got.low != json_integer_value(json_array_get(bounds, 0)) ||
+            got.high != json_integer_value(json_array_get(bounds, 1)))
+            fail_msg("%s: %s reaches [%d,%d]", name_of(s), key, (int)got.low, (int)got.high);
+    }
+    free(h.assigned);
+    free(machine);
+}
+
 static void check_classes(const subject *s)
 {
     classes all;
@@ -313,6 +415,7 @@ static void test_cases(void **state)
         open_subject(&s, one, trace_of(json_object_get(one, "trace")));
         assert_non_null(s.steps);
         check_classes(&s);
+        check_reachable(&s);
         check_pair(&s, "first", (ft_transactions_options){.kind = FT_MAT_FIRST});
         check_pair(&s, "feasible", (ft_transactions_options){.kind = FT_MAT_FEASIBLE});
         check_pair(&s, "feasible only",
@@ -366,8 +469,85 @@ static void test_branch(void **state)
     close_subject(&s);
 }
 
+/* A range at a node says nothing of a variable that the transactions to it do not access: X is 0 at
+ * 2b where thread a comes first, and there is no such path in the graph. What events read and write
+ * is what holds. */
+static void test_arrival(void **state)
+{
+    (void)state;
+    subject s;
+    open_subject(&s, NULL,
+                 tiny_trace("var X 2\nvar Y 2\nvar $ 0\na: X := 0\na: X := 3\na: $ := 0\n"
+                            "b: X := 3\nb: $ := 0\n"));
+    const ft_transactions_options options = {.kind = FT_MAT_FEASIBLE, .work = 100000};
+    ft_transactions *t = ft_transactions_new(s.steps, &options);
+    ft_graph *g = ft_graph_new(t);
+    ft_ranges *r = ranges_of(g, FT_PROPAGATE_CARRIED, 1);
+    uint32_t x = ft_intern_find(&s.trace->shared, "X", 1), node = g->base[1] + 1;
+    ft_strbuf name = {0};
+    ft_graph_print_node(g, node, &name);
+    assert_string_equal(ft_strbuf_text(&name), "2b");
+    ft_range at = r->at_node[node * r->n_slots + r->shared_slot[x]];
+    assert_int_equal(at.low, 3);
+    assert_int_equal(at.high, 3);
+    const ft_monitor none = FT_NO_MONITOR;
+    ft_machine *machine = machine_of(&s);
+    hulls h = {.machine = machine, .s = &s, .thread = 1, .position = 1, .variable = x};
+    h.there = ft_range_empty();
+    h.assigned = ft_calloc(s.trace->n_events, sizeof *h.assigned);
+    ft_explore(machine, &none, false, visit_hulls, &h);
+    assert_int_equal(h.there.low, 0);
+    assert_int_equal(h.there.high, 3);
+    free(h.assigned);
+    free(machine);
+    ft_strbuf_release(&name);
+    ft_ranges_free(r);
+    ft_graph_free(g);
+    ft_transactions_free(t);
+    close_subject(&s);
+}
+
+/* ---- limits ---- */
+
+static ft_intervals_cut cut_at(const ft_problem *problem, ft_intervals_options limits)
+{
+    ft_intervals_cut cut = FT_INTERVALS_CUT_NONE;
+    limits.cut = &cut;
+    ft_intervals *v = ft_intervals_new(problem, &limits);
+    assert_int_equal(v == NULL, cut != FT_INTERVALS_CUT_NONE);
+    ft_intervals_free(v);
+    return cut;
+}
+
+/* What is left out is reported, with the limit. */
+static void test_limits(void **state)
+{
+    (void)state;
+    const ft_intervals_options wide = {.most_steps = 1000, .work = 10000000, .ms = 1e9};
+    ft_intervals_options tight = wide;
+    ft_strbuf text = {0};
+    subject s;
+    ft_strbuf_puts(&text, "var x 0\nlocal p 0\nlocal q 0\n");
+    for (int k = 0; k < 10; k++)
+        ft_strbuf_puts(&text, "a: p := x\nb: q := x\na: x := (+ p 1)\nb: x := (+ q 1)\n");
+    open_subject(&s, NULL, tiny_trace(ft_strbuf_text(&text)));
+    assert_int_equal(cut_at(&s.problem, wide), FT_INTERVALS_CUT_NONE);
+    tight.most_steps = 39;
+    assert_int_equal(cut_at(&s.problem, tight), FT_INTERVALS_CUT_STEPS);
+    tight = wide, tight.work = 10;
+    assert_int_equal(cut_at(&s.problem, tight), FT_INTERVALS_CUT_TRANSACTIONS);
+    tight.work = 2000;
+    assert_int_equal(cut_at(&s.problem, tight), FT_INTERVALS_CUT_WORK);
+    tight = wide, tight.ms = 0;
+    assert_int_equal(cut_at(&s.problem, tight), FT_INTERVALS_CUT_TIME);
+    ft_strbuf_release(&text);
+    close_subject(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_branch)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_branch),
+                                       cmocka_unit_test(test_arrival),
+                                       cmocka_unit_test(test_limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@ struct ft_analyses {
     void *state[FT_ANALYSES];
     bool small;
     uint8_t *cone; /* NULL: never asked for */
+    ft_interval_cuts cuts;
 };
 
 /* ---- open and release ------------------------------------------------------------------------ */
@@ -59,7 +60,8 @@ static void *open_domains(ft_analyses *a)
 
 static void *open_intervals(ft_analyses *a)
 {
-    const ft_intervals_options limits = ft_intervals_limits();
+    ft_intervals_options limits = ft_intervals_limits();
+    limits.cut = &a->cuts.trace;
     return ft_intervals_new(a->problem, &limits);
 }
 
@@ -228,6 +230,11 @@ void ft_analyses_free(ft_analyses *analyses)
 ft_problem *ft_analyses_problem(const ft_analyses *analyses)
 {
     return analyses->problem;
+}
+
+ft_interval_cuts *ft_analyses_cuts(ft_analyses *analyses)
+{
+    return &analyses->cuts;
 }
 
 bool ft_analyses_is_small(const ft_analyses *analyses)

@@ -63,6 +63,13 @@ void ft_analyses_close(ft_analyses *analyses, ft_analysis which);
 
 ft_problem *ft_analyses_problem(const ft_analyses *analyses);
 
+/* Why intervals were left out; NONE: they were not. */
+typedef struct ft_interval_cuts {
+    ft_intervals_cut trace; /* INTERVALS */
+    ft_intervals_cut claim; /* likewise, and those of the cone of the claim that was asked last */
+} ft_interval_cuts;
+ft_interval_cuts *ft_analyses_cuts(ft_analyses *analyses);
+
 /* Is the trace small enough for one encoding that serves all claims by assumptions? Beyond, each
  * claim gets its own, of its cone: a query of the shared one pays for the rest of the trace. */
 bool ft_analyses_is_small(const ft_analyses *analyses);

@@ -121,6 +121,7 @@ static void tally(ft_engine *engine, ft_pass_id pass, uint64_t asked, uint64_t n
     tally->asked += asked;
     tally->decided += narrowed;
     tally->ms += ft_now_ms() - start;
+    ft_engine_tally_cut(engine, pass, ft_analyses_cuts(engine->analyses)->trace);
 }
 
 static bool may_use_ranges(const solving *t)

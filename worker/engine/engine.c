@@ -210,6 +210,13 @@ void ft_engine_tally(ft_engine *engine, ft_pass_id pass, bool decided, double st
     tally->ms += ft_now_ms() - start;
 }
 
+void ft_engine_tally_cut(ft_engine *engine, ft_pass_id pass, ft_intervals_cut cut)
+{
+    if (cut == FT_INTERVALS_CUT_NONE) return;
+    engine->tallies[pass].left_out++;
+    engine->tallies[pass].limit = cut;
+}
+
 void ft_engine_free(ft_engine *engine)
 {
     if (!engine) return;

@@ -170,6 +170,8 @@ static bool is_settled_by(group_pass *pass, ft_pass_id id, const ft_claim *claim
                        : ft_pass_refutes_claim(id, pass->engine->analyses, claim,
                                                has_cycle(pass) ? NULL : &pass->cycle);
     count(tally, settled, start);
+    if (id == FT_PASS_INTERVAL)
+        ft_engine_tally_cut(pass->engine, id, ft_analyses_cuts(pass->engine->analyses)->claim);
     if (settled && id == FT_PASS_INTERVAL && !pass->ranges.len)
         ft_pass_explain_interval(pass->engine->analyses, claim, &pass->ranges);
     if (settled && row->effect == FT_EFFECT_REFUTES) pass->refuted[row->reason]++;

@@ -40,6 +40,8 @@ void ft_engine_release_model(ft_engine *engine);
 
 /* Counts a question that the pass was asked at `start` (ft_now_ms). */
 void ft_engine_tally(ft_engine *engine, ft_pass_id pass, bool decided, double start);
+/* Counts a question that the pass left out, if it did. */
+void ft_engine_tally_cut(ft_engine *engine, ft_pass_id pass, ft_intervals_cut cut);
 
 /* The job leaves the pass out. */
 static inline bool ft_engine_goes_without(const ft_engine *engine, ft_pass_id pass)

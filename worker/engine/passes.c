@@ -82,10 +82,20 @@ static bool interval(ft_analyses *a, const ft_claim *claim, ft_causality_edges *
     ft_intervals_options limits = ft_intervals_limits();
     ft_problem *p = ft_analyses_problem(a);
     const ft_intervals *intervals = ft_analyses_intervals(a);
-    if (intervals) return ft_intervals_prove(intervals, claim, &limits, NULL);
-    if (p->trace->n_events > FT_INTERVALS_EVENTS) return false;
+    limits.cut = &ft_analyses_cuts(a)->claim;
+    if (intervals) {
+        *limits.cut = FT_INTERVALS_CUT_NONE;
+        return ft_intervals_prove(intervals, claim, &limits, NULL);
+    }
+    if (p->trace->n_events > FT_INTERVALS_EVENTS) {
+        *limits.cut = FT_INTERVALS_CUT_EVENTS;
+        return false;
+    }
     limits.cone = ft_analyses_cone(a);
-    if (ft_cone_compute(p, claim, ft_analyses_cone(a)) > limits.most_steps) return false;
+    if (ft_cone_compute(p, claim, ft_analyses_cone(a)) > limits.most_steps) {
+        *limits.cut = FT_INTERVALS_CUT_STEPS;
+        return false;
+    }
     return ft_intervals_prove_alone(p, claim, &limits, NULL);
 }
 

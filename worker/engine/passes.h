@@ -149,6 +149,8 @@ typedef struct ft_pass {
 /* What became of a pass's questions. */
 typedef struct ft_pass_tally {
     uint64_t asked, decided;
+    uint64_t left_out; /* questions that the pass did not look at, because of a limit of its own */
+    ft_intervals_cut limit; /* of the last of them */
     double ms;
 } ft_pass_tally;
 

@@ -498,15 +498,22 @@ static json_t *witness_json(const ft_record_context *c, const ft_decision *decis
     return json;
 }
 
+static json_t *tally_json(const ft_pass_tally *tally)
+{
+    json_t *json = json_pack("{s:I, s:I, s:f}", "asked", (json_int_t)tally->asked, "decided",
+                             (json_int_t)tally->decided, "ms", tally->ms);
+    if (!tally->left_out) return json;
+    json_object_set_new(json, "left_out", json_integer((json_int_t)tally->left_out));
+    json_object_set_new(json, "limit", json_string(ft_intervals_cut_words(tally->limit)));
+    return json;
+}
+
 static json_t *tallies_json(const ft_pass_tally *tallies)
 {
     json_t *json = json_object();
     for (int p = 0; p < FT_PASSES; p++)
-        if (tallies[p].asked)
-            json_object_set_new(json, ft_pass_get((ft_pass_id)p)->name,
-                                json_pack("{s:I, s:I, s:f}", "asked", (json_int_t)tallies[p].asked,
-                                          "decided", (json_int_t)tallies[p].decided, "ms",
-                                          tallies[p].ms));
+        if (tallies[p].asked || tallies[p].left_out)
+            json_object_set_new(json, ft_pass_get((ft_pass_id)p)->name, tally_json(&tallies[p]));
     return json;
 }
 

@@ -13,36 +13,51 @@ ft_intervals_options ft_intervals_limits(void)
     return (ft_intervals_options){.most_steps = MOST_STEPS, .work = MOST_WORK, .ms = MOST_MS};
 }
 
-static bool analyse(ft_intervals *v, const ft_intervals_options *options, double deadline)
+const char *ft_intervals_cut_words(ft_intervals_cut cut)
+{
+    static const char *const words[FT_INTERVALS_CUTS] = {
+#define FT_ROW(symbol, words) [FT_INTERVALS_CUT_##symbol] = words,
+        FT_INTERVALS_CUT_TABLE(FT_ROW)
+#undef FT_ROW
+    };
+    FT_REQUIRE((unsigned)cut < FT_INTERVALS_CUTS);
+    return words[cut];
+}
+
+static ft_intervals_cut analyse(ft_intervals *v, const ft_intervals_options *options,
+                                double deadline)
 {
     const ft_stepping_options cut = {.cone = options->cone,
                                      .probes = options->probes,
                                      .n_probes = options->n_probes,
                                      .most = options->most_steps};
     v->steps = ft_stepping_new(v->problem, &cut);
-    if (!v->steps) return false;
+    if (!v->steps) return FT_INTERVALS_CUT_STEPS;
     const ft_transactions_options pairs = {.kind = FT_MAT_FEASIBLE, .work = options->work};
     v->transactions = ft_transactions_new(v->steps, &pairs);
-    if (!v->transactions) return false;
+    if (!v->transactions) return FT_INTERVALS_CUT_TRANSACTIONS;
     v->graph = ft_graph_new(v->transactions);
     const ft_ranges_options walk = {.kind = FT_PROPAGATE_POSITIONS,
                                     .lookahead = 1,
                                     .work = options->work,
                                     .deadline = deadline};
     v->ranges = ft_ranges_new(v->graph, options->probes, options->n_probes, &walk);
-    return v->ranges;
+    if (v->ranges) return FT_INTERVALS_CUT_NONE;
+    return ft_now_ms() > deadline ? FT_INTERVALS_CUT_TIME : FT_INTERVALS_CUT_WORK;
 }
 
 ft_intervals *ft_intervals_new(const ft_problem *problem, const ft_intervals_options *options)
 {
     FT_REQUIRE(problem && options);
+    if (options->cut) *options->cut = FT_INTERVALS_CUT_NONE;
     if (problem->model != FT_MODEL_CTP || ft_fault_any()) return NULL;
     double start = ft_now_ms();
     ft_intervals *v = ft_calloc(1, sizeof *v);
     v->problem = problem;
-    bool whole = analyse(v, options, start + options->ms);
+    ft_intervals_cut cut = analyse(v, options, start + options->ms);
     v->ms = ft_now_ms() - start;
-    if (whole) return v;
+    if (options->cut) *options->cut = cut;
+    if (cut == FT_INTERVALS_CUT_NONE) return v;
     ft_intervals_free(v);
     return NULL;
 }

@@ -25,6 +25,23 @@ typedef struct ft_intervals {
     double ms;
 } ft_intervals;
 
+/* Why the analysis was left out. symbol, words */
+#define FT_INTERVALS_CUT_TABLE(X)                                                                  \
+    X(NONE, "")                                                                                    \
+    X(EVENTS, "more than 20,000 events")                                                           \
+    X(STEPS, "too many steps")                                                                     \
+    X(TRANSACTIONS, "too many pairs of transactions")                                              \
+    X(WORK, "too many transactions")                                                               \
+    X(TIME, "no time left")
+typedef enum ft_intervals_cut {
+#define FT_ROW(symbol, words) FT_INTERVALS_CUT_##symbol,
+    FT_INTERVALS_CUT_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_INTERVALS_CUTS
+} ft_intervals_cut;
+
+const char *ft_intervals_cut_words(ft_intervals_cut cut);
+
 typedef struct ft_intervals_options {
     const uint8_t *cone; /* as for ft_stepping_options */
     const ft_probe *probes;
@@ -32,6 +49,7 @@ typedef struct ft_intervals_options {
     uint32_t most_steps; /* beyond any of these the analysis is left out */
     uint64_t work;
     double ms;
+    ft_intervals_cut *cut; /* made the limit that was passed, else NONE; NULL: not wanted */
 } ft_intervals_options;
 
 /* Traces with more events are not looked at, not even for a cone. */
