@@ -183,7 +183,7 @@ static void *copied(const void *from, size_t n)
 }
 
 #define COPY_VEC(to, from)                                                                         \
-    ((to)->data = copied((from)->data, (from)->len * sizeof *(from)->data),                        \
+    ((to)->data = (from)->len ? copied((from)->data, (from)->len * sizeof *(from)->data) : NULL,   \
      (to)->len = (from)->len, (to)->cap = (from)->len)
 
 static ft_map copied_map(const ft_map *from)
