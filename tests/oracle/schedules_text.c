@@ -173,6 +173,14 @@ static bool put_local(const ft_x_operation *o, uint32_t t, uint32_t at, ft_strbu
     return true;
 }
 
+static void put_choice(uint32_t t, uint32_t at, ft_strbuf *out)
+{
+    ft_strbuf_printf(out,
+                     "    %%x%u = input \"choice\" i1\n    %%r%u = zext i64 %%x%u\n"
+                     "    store i64 %%r%u, @registers%u\n",
+                     at, at, at, at, t);
+}
+
 static bool put_instruction(const ft_x_operation *o, uint32_t t, uint32_t at, ft_strbuf *out)
 {
     ft_strbuf_printf(out, "  at%u:\n", at);
@@ -181,7 +189,9 @@ static bool put_instruction(const ft_x_operation *o, uint32_t t, uint32_t at, ft
         put_skip(o, t, at, out);
     else if (o->kind >= FT_X_KINDS) {
         if (!put_local(o, t, at, out)) return false;
-    } else if (WRITTEN[o->kind].text)
+    } else if (o->kind == FT_X_CHOOSE)
+        put_choice(t, at, out);
+    else if (WRITTEN[o->kind].text)
         put_operation(o, t, at, out);
     else if (!is_silent(o->kind))
         return false;
@@ -251,7 +261,15 @@ static bool has_late_limits(const schedule_program *p, uint32_t t)
     return false;
 }
 
-bool ft_schedules_text(const schedule_program *p, ft_strbuf *out)
+static bool chooses(const schedule_program *p)
+{
+    for (uint32_t t = 0; t < p->n_threads; t++)
+        for (uint32_t i = 0; i < p->length[t]; i++)
+            if (p->code[t][i].kind == FT_X_CHOOSE) return true;
+    return false;
+}
+
+static bool put_program(const schedule_program *p, ft_strbuf *out)
 {
     FT_REQUIRE(p && out);
     for (uint32_t t = 0; t < p->n_threads; t++)
@@ -265,4 +283,14 @@ bool ft_schedules_text(const schedule_program *p, ft_strbuf *out)
     for (uint32_t t = 0; t < p->n_threads; t++)
         if (!put_thread(p, t, out)) return false;
     return !p->polls;
+}
+
+bool ft_schedules_text(const schedule_program *p, ft_strbuf *out)
+{
+    return !chooses(p) && put_program(p, out);
+}
+
+bool ft_schedules_text_open(const schedule_program *p, ft_strbuf *out)
+{
+    return chooses(p) && put_program(p, out);
 }

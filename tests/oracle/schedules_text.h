@@ -8,5 +8,7 @@
 /* Thread 0 is @main, which first creates those that no thread creates. False: the program has an
  * operation that the language lacks (channels, open choices, polls). */
 bool ft_schedules_text(const schedule_program *p, ft_strbuf *out);
+/* Likewise; a choice is an input of one bit. False also if it has none. */
+bool ft_schedules_text_open(const schedule_program *p, ft_strbuf *out);
 
 #endif

@@ -58,6 +58,17 @@ static void step(trial *j, ft_x_pick pick)
     ft_interpreter_step(j->m, pick.thread, pick.variant);
 }
 
+/* The run knows nothing of races: a thread that met one ends the process at once. */
+static void end_at_race(trial *j)
+{
+    ft_interpreter_operation o;
+    ft_x_pick pick = {.thread = (uint16_t)j->thread};
+    if (ft_interpreter_state_of(j->m) == FT_INTERPRETER_GOING &&
+        ft_interpreter_stands_before(j->m, j->thread, &o) && o.code == FT_CODE_FAIL &&
+        ft_interpreter_error_of(j->m)->kind == FT_ERROR_RACE && can_step(j, &pick))
+        step(j, pick);
+}
+
 /* A thread that failed within an atomic section keeps the others out until it has ended the
  * process; in the run they went on. */
 static bool fails_in_section(trial *j)
@@ -72,23 +83,37 @@ static bool fails_in_section(trial *j)
     return false;
 }
 
+static bool step_along(trial *j, const ft_x_pick *pick, bool *shut_out)
+{
+    bool good = can_step(j, pick);
+    if (good)
+        step(j, *pick);
+    else
+        *shut_out = good = fails_in_section(j);
+    end_at_race(j);
+    return good;
+}
+
+/* The interpreter's steps, the first first; the caller frees them. */
+static taken **steps_of(const running *r, size_t *n)
+{
+    size_t all = 0, k;
+    for (taken *x = r->newest; x; x = x->before) all += x->step.thread != UINT16_MAX;
+    taken **steps = ft_alloc((all + 1) * sizeof *steps);
+    k = *n = all;
+    for (taken *x = r->newest; x; x = x->before)
+        if (x->step.thread != UINT16_MAX) steps[--k] = x;
+    return steps;
+}
+
 /* True: all steps were possible, as far as the interpreter went on. */
 static bool follow(trial *j, bool *shut_out)
 {
-    size_t n = 0;
-    running *r = j->r;
-    taken **all = ft_alloc((r->newest ? r->newest->depth : 0) * sizeof *all + 1);
-    for (taken *x = r->newest; x; x = x->before)
-        if (x->step.thread != UINT16_MAX) all[n++] = x;
+    size_t n;
+    taken **all = steps_of(j->r, &n);
     bool good = true;
-    while (n && good && ft_interpreter_state_of(j->m) == FT_INTERPRETER_GOING) {
-        const ft_x_pick *pick = &all[--n]->step;
-        good = can_step(j, pick);
-        if (good)
-            step(j, *pick);
-        else
-            *shut_out = good = fails_in_section(j);
-    }
+    for (size_t i = 0; i < n && good && ft_interpreter_state_of(j->m) == FT_INTERPRETER_GOING; i++)
+        good = step_along(j, &all[i]->step, shut_out);
     free(all);
     return good;
 }
@@ -121,32 +146,96 @@ static bool is_equal(const running *r, const ft_interpreter *m, bool stuck)
     }
 }
 
-bool ft_running_judge(running *r, bool stuck, uint64_t *result)
+static void begin(trial *j, running *r)
 {
     ft_symbolic *c = r->c;
-    trial j = {.r = r};
-    bool shut_out = false;
+    *j = (trial){.r = r};
     ft_interpreter_options options = {.races = c->options.races,
                                       .max_steps = c->options.max_instructions,
                                       .max_bytes = c->options.max_bytes,
                                       .max_threads = c->options.max_threads,
                                       .input = read_input,
-                                      .context = &j};
+                                      .context = j};
     c->inputs.len = c->picks.len = 0;
-    j.m = ft_interpreter_new(c->program, &options);
+    j->m = ft_interpreter_new(c->program, &options);
+}
+
+static bool has_race(const trial *j)
+{
+    return ft_interpreter_state_of(j->m) == FT_INTERPRETER_FAILED &&
+           ft_interpreter_error_of(j->m)->kind == FT_ERROR_RACE;
+}
+
+static void end(trial *j, uint64_t *result)
+{
+    j->r->c->error = *ft_interpreter_error_of(j->m);
+    *result = packed(j->m);
+    ft_interpreter_free(j->m);
+    ft_vec_release(&j->read);
+}
+
+bool ft_running_judge(running *r, bool stuck, uint64_t *result)
+{
+    trial j;
+    bool shut_out = false;
+    begin(&j, r);
     bool good = follow(&j, &shut_out);
     ft_interpreter_state state = ft_interpreter_state_of(j.m);
-    c->error = *ft_interpreter_error_of(j.m);
-    bool race = state == FT_INTERPRETER_FAILED && c->error.kind == FT_ERROR_RACE;
     bool fails = shut_out && state == FT_INTERPRETER_FAILED;
-    if (state != FT_INTERPRETER_STOPPED) {
-        good = race || fails || (good && is_equal(r, j.m, stuck));
-        c->counts.disagreed += !good;
-    } else {
-        good = false;
-    }
-    *result = packed(j.m);
-    ft_interpreter_free(j.m);
-    ft_vec_release(&j.read);
+    good = has_race(&j) || fails || (good && is_equal(r, j.m, stuck));
+    r->c->counts.disagreed += !good && state != FT_INTERPRETER_STOPPED;
+    end(&j, result);
     return good;
+}
+
+/* ---- runs that an assumption discards ---- */
+
+/* The newest step of each thread that stands at a failed assumption: there it ends. */
+static bool is_last(const running *r, const taken *x)
+{
+    ft_sym_operation o;
+    uint32_t t = x->action.thread;
+    if (!ft_sym_stands_before(r->m, t, &o) || !o.stands) return false;
+    const taken *newest = r->last[t];
+    while (newest && newest->step.thread == UINT16_MAX) newest = newest->own;
+    return newest == x;
+}
+
+/* Is the step one that has such a step among its causes? */
+static bool is_behind(taken *const *all, const bool *last, size_t n, const taken *x)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t t = all[i]->action.thread;
+        if (last[i] && t < x->width && x->clock[t] >= all[i]->clock[t]) return true;
+    }
+    return false;
+}
+
+/* Everything else, then the k-th step, which ends at the assumption, or before at a race. */
+static bool races_before(running *r, taken *const *all, const bool *last, size_t n, size_t k,
+                         uint64_t *result)
+{
+    trial j;
+    bool shut_out = false, good = true;
+    begin(&j, r);
+    for (size_t i = 0; i <= n && good && ft_interpreter_state_of(j.m) == FT_INTERPRETER_GOING; i++)
+        if (i == n || !is_behind(all, last, n, all[i]))
+            good = step_along(&j, &all[i == n ? k : i]->step, &shut_out);
+    bool races = has_race(&j);
+    end(&j, result);
+    return races;
+}
+
+bool ft_running_races_before(running *r, uint64_t *result)
+{
+    size_t n;
+    bool races = false;
+    taken **all = steps_of(r, &n);
+    bool *last = ft_calloc(n + 1, sizeof *last);
+    for (size_t i = 0; i < n; i++) last[i] = is_last(r, all[i]);
+    for (size_t k = 0; k < n && !races; k++)
+        races = last[k] && races_before(r, all, last, n, k, result);
+    free(last);
+    free(all);
+    return races;
 }

@@ -205,8 +205,8 @@ static ft_x_operation of_thread(ft_x_kind kind, uint64_t thread)
 
 static bool may_be_in_section(ft_code code)
 {
-    return code == FT_CODES || code == FT_CODE_FAIL || code == FT_CODE_EXIT ||
-           code == FT_CODE_ATOMIC_BEGIN || code == FT_CODE_ATOMIC_END;
+    return code == FT_CODES || code == FT_CODE_EXIT || code == FT_CODE_ATOMIC_BEGIN ||
+           ft_instruction_row_of(code)->effect != FT_EFFECT_VISIBLE;
 }
 
 ft_status ft_running_operation(running *r, uint32_t t, const ft_sym_operation *o, ft_x_operation *x,

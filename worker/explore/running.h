@@ -95,5 +95,7 @@ void ft_running_track(running *r, uint32_t t, const ft_sym_operation *o, const f
 /* Has the interpreter execute the run, which ended; its result, packed. False: it could not be
  * confirmed. */
 bool ft_running_judge(running *r, bool stuck, uint64_t *result);
+/* Is there a race before the assumption that discards the run? Then it is the run's result. */
+bool ft_running_races_before(running *r, uint64_t *result);
 
 #endif

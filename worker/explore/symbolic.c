@@ -326,8 +326,10 @@ static void conclude(running *r, ft_x_run *run)
     c->counts.bounded += run->end == FT_X_CUT && !ft_sym_is_unknown(r->m);
     run->result = FT_INTERPRETER_STOPPED | (uint64_t)FT_ERROR_LIMIT << 8;
     if (run->end == FT_X_CUT) c->counts.unknown += ft_sym_is_unknown(r->m);
-    if (!judged) return;
     if (ft_sym_is_unknown(r->m)) (void)ft_sym_settle(r->m);
+    bool discarded = run->end == FT_X_DISCARDED && c->options.races && !ft_sym_is_unknown(r->m);
+    if (discarded && ft_running_races_before(r, &run->result)) run->end = FT_X_DONE;
+    if (!judged) return;
     if (!ft_sym_is_unknown(r->m) && ft_running_judge(r, run->end == FT_X_STUCK, &run->result))
         return;
     c->counts.unknown++;

@@ -237,7 +237,7 @@ static void write_at(ft_sym_state *m, object *o, uint64_t at, uint8_t width, val
         bits = whole.bits;
     }
     for (uint32_t i = 0; i < n; i++)
-        put_byte(o, at + i, v.term ? 0 : (uint8_t)(bits >> 8 * i),
+        put_byte(o, at + i, (uint8_t)(v.term ? 0 : bits >> 8 * i),
                  v.term ? (cell){v.term, i} : (cell){FT_NO_TERM, 0});
     if (width == 64 && at % 8 == 0 && v.object) set_pointee(o, at, v.object);
 }

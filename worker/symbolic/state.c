@@ -204,7 +204,8 @@ static void *copied(const void *from, size_t n)
 }
 
 #define COPY_VEC(v)                                                                                \
-    ((v)->data = copied((v)->data, (v)->len * sizeof *(v)->data), (v)->cap = (v)->len)
+    ((v)->data = (v)->len ? copied((v)->data, (v)->len * sizeof *(v)->data) : NULL,                \
+     (v)->cap = (v)->len)
 
 static void copy_thread(sym_thread *th, size_t n_objects)
 {

@@ -1,0 +1,48 @@
+/* Random programs of the product's language with inputs of a few bits, and all that they can do, by
+ * brute force: the interpreter under every interleaving of visible instructions and every input.
+ * What explores inputs symbolically and schedules by classes is held against it.
+ *
+ * What an execution ends in is a word: an error with its place, a deadlock, an exit with its code
+ * and, where @main came to its end, the inputs and the memory of all globals. */
+#ifndef FT_TEST_INPUTS_H
+#define FT_TEST_INPUTS_H
+
+#include "base/map.h"
+#include "base/strbuf.h"
+#include "program/interpret/interpreter.h"
+
+enum { INPUTS_MOST = 4 };
+
+typedef struct inputs_program {
+    ft_strbuf text;
+    uint32_t n_inputs, bits[INPUTS_MOST]; /* their names are a, b, c, d */
+    uint32_t n_threads;
+} inputs_program;
+
+/* Every instruction of the table occurs in some. Few have races, and few more than 64 inputs. */
+void ft_inputs_random(uint64_t seed, inputs_program *p);
+void ft_inputs_release(inputs_program *p);
+
+/* Values of the inputs: for ft_interpreter_options.input. */
+typedef struct inputs_values {
+    uint64_t of[INPUTS_MOST];
+} inputs_values;
+bool ft_inputs_give(void *values, const char *name, uint8_t width, uint64_t *value);
+/* The number-th combination of values; false: there are no more. */
+bool ft_inputs_combination(const inputs_program *p, uint64_t number, inputs_values *values);
+
+typedef struct inputs_words {
+    ft_intern all;      /* of executions that end */
+    bool races;         /* some execution has one; it ends there */
+    uint64_t schedules; /* executions, over all inputs */
+} inputs_words;
+
+/* The word of an execution that ended; empty: it does not count (discarded, a race, a bound). */
+void ft_inputs_word(const inputs_program *p, const ft_program *program, const ft_interpreter *m,
+                    ft_strbuf *word);
+/* False: more than so many executions, or a bound of the interpreter. */
+bool ft_inputs_enumerate(const inputs_program *p, const ft_program *program, uint64_t limit,
+                         inputs_words *words);
+void ft_inputs_release_words(inputs_words *words);
+
+#endif
