@@ -8,7 +8,7 @@
 #include "commands.h"
 #include "raw/follow.h"
 
-enum { PATIENCE = 20 }; /* seconds for a run */
+enum { PATIENCE = 20, ENDLESS = 3 }; /* seconds for a run; for one that does not end */
 
 static bool is_followed(const ft_follow *followed)
 {
@@ -17,8 +17,9 @@ static bool is_followed(const ft_follow *followed)
 
 /* The trace of the run; NULL: the program did something else. */
 static char *record(const ft_options *options, const ft_kept_run *run, const char *found,
-                    const char *folder, size_t n)
+                    bool endless, const char *folder, size_t n)
 {
+    uint32_t patience = endless ? ENDLESS : PATIENCE;
     ft_follow followed = {0};
     ft_strbuf path = {0}, text = {0};
     ft_strbuf_printf(&path, "%s/explored.%zu.ftb", folder, n);
@@ -29,7 +30,7 @@ static char *record(const ft_options *options, const ft_kept_run *run, const cha
                       .output = ft_strbuf_text(&path),
                       .name = ft_strbuf_text(&text),
                       .expect_exit = options->expect_exit,
-                      .timeout = options->timeout ? options->timeout : PATIENCE,
+                      .timeout = options->timeout ? options->timeout : patience,
                       .quiet = true,
                       .follow = &run->order,
                       .followed = &followed};
@@ -42,10 +43,10 @@ static char *record(const ft_options *options, const ft_kept_run *run, const cha
 }
 
 /* One more trace; false: it could not be recorded. */
-static bool add(const ft_options *options, const ft_kept_run *run, const char *found,
+static bool add(const ft_options *options, const ft_kept_run *run, const char *found, bool endless,
                 const char *folder, size_t n, ft_texts *traces)
 {
-    char *path = run->order.len ? record(options, run, found, folder, n) : NULL;
+    char *path = run->order.len ? record(options, run, found, endless, folder, n) : NULL;
     if (path) return ft_vec_push(traces, path), true;
     fprintf(stderr,
             "foretell: a schedule that was found (%s) could not be recorded: the program did "
@@ -62,7 +63,13 @@ static void add_races(const ft_options *options, const ft_exploration *x, const 
     if (options->any_check && !options->checks[FT_CHECK_RACE]) return;
     for (size_t i = 0; i < x->racing.len; i++)
         if (x->racing.data[i].run.order.len)
-            add(options, &x->racing.data[i].run, "data race", folder, ++n, traces);
+            add(options, &x->racing.data[i].run, "data race", false, folder, ++n, traces);
+}
+
+static bool is_endless(const ft_failing *f)
+{
+    return f->failure.kind == FT_EXPLORING_FAILED_LIVE_LOCK ||
+           f->failure.kind == FT_EXPLORING_FAILED_HANG;
 }
 
 size_t ft_explored_record(const ft_options *options, const ft_exploration *x, const char *folder,
@@ -73,7 +80,8 @@ size_t ft_explored_record(const ft_options *options, const ft_exploration *x, co
         const ft_failing *f = &x->failing.data[i];
         ft_strbuf found = {0};
         ft_failing_print(f, &found);
-        lost += !add(options, &f->run, ft_strbuf_text(&found), folder, i + 1, traces);
+        lost +=
+            !add(options, &f->run, ft_strbuf_text(&found), is_endless(f), folder, i + 1, traces);
         ft_strbuf_release(&found);
     }
     add_races(options, x, folder, traces);

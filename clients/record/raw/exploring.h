@@ -216,6 +216,7 @@ typedef struct ft_exploring_header {
     struct {
         uint64_t runs, spoilt;       /* processes that were replaced, and the runs that they made */
         uint64_t fork_ns;            /* copying the process took that long */
+        uint32_t reserve;            /* contexts to make before the first run, if that many help */
         char why[FT_EXPLORING_TEXT]; /* what the first of them left behind */
     } rewinding;
     uint32_t server;      /* its process */

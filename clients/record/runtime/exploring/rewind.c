@@ -16,11 +16,13 @@ enum { RESERVE = 8, TRIED = 16, DEARER = 2 };
 
 /* Rewound, like the threads themselves. */
 static ft_rt_context *contexts[FT_X_THREADS];
+static uint32_t made; /* contexts, in this run */
 
 /* Outlives the runs. */
 static struct kept {
     ft_exploring_slot *slot;
     uint64_t runs;
+    uint32_t reserve;      /* contexts that were made before the first run */
     uint32_t signal_stack; /* the one in use: ft_rt_x_crashed */
 } * kept;
 
@@ -41,12 +43,23 @@ static void *run_context(void *argument)
     return ft_rt_x_thread_begins(argument);
 }
 
+/* A context beyond the reserve costs a kernel thread in each run: the next process has more. */
+static void note_made(void)
+{
+    uint32_t *wanted = &ft_rt_x_header->rewinding.reserve, more = kept->reserve * 2;
+    if (++made <= kept->reserve || kept->reserve == FT_RT_CONTEXTS) return;
+    if (more > FT_RT_CONTEXTS) more = FT_RT_CONTEXTS;
+    if (more > *wanted) *wanted = more;
+    ft_rt_rewinding_spoil("it creates more threads than there were in reserve");
+}
+
 static int create(ft_rt_x_thread *thread, const pthread_attr_t *attributes)
 {
     bool foreign = false;
     int error = ft_rt_context_make(&contexts[thread->number], &thread->handle, attributes,
                                    run_context, thread, &foreign);
     if (foreign) ft_rt_rewinding_spoil("it creates a thread with a very large stack");
+    note_made();
     return error;
 }
 
@@ -142,6 +155,8 @@ static const char *begin(ft_exploring_slot *s)
     kept = ft_rt_kept(sizeof *kept);
     if (!kept) return "there is no memory for it (ulimit -v)";
     kept->slot = s;
+    kept->reserve = ft_rt_x_header->rewinding.reserve;
+    if (kept->reserve < RESERVE) kept->reserve = RESERVE;
     contexts[0] = ft_rt_rewinding_first();
     uint32_t patience = ft_rt_x_header->options.patience_ms;
     const ft_rt_rewinding_calls calls = {run_ended,
@@ -150,7 +165,7 @@ static const char *begin(ft_exploring_slot *s)
                                          hung,
                                          &s->n_steps,
                                          .patience_ms = patience ? patience : UINT32_MAX,
-                                         .reserve = RESERVE,
+                                         .reserve = kept->reserve,
                                          .track = true};
     return ft_rt_rewinding_start(&calls);
 }

@@ -31,6 +31,7 @@ enum {
  * register is written by the instruction where the kernel allows it, else by arch_prctl. */
 
 enum { FRAME_WORDS = 8, SSE_CONTROL = 0x1f80, X87_CONTROL = 0x37f };
+enum { USED_AGAIN = 2 /* slots that were given back, in a run */ };
 
 extern int ft_rt_context_fsgsbase;
 int ft_rt_context_fsgsbase;
@@ -144,7 +145,8 @@ static struct {
     slot slots[FT_RT_CONTEXTS];
     uint8_t given_back[FT_RT_CONTEXTS]; /* the last one is used first */
     uint32_t n_given_back;
-    uint32_t n; /* slots that were ever used; the others are behind them */
+    uint32_t n_used_again; /* of those */
+    uint32_t n;            /* slots that were ever used; the others are behind them */
 } pool;
 
 static slot *slot_of(const ft_rt_context *context)
@@ -382,14 +384,17 @@ static void reap_detached(void)
 
 static slot *free_slot(void)
 {
-    if (pool.n_given_back) return &pool.slots[pool.given_back[--pool.n_given_back]];
+    if (pool.n_given_back) {
+        pool.n_used_again++;
+        return &pool.slots[pool.given_back[--pool.n_given_back]];
+    }
     return pool.n < FT_RT_CONTEXTS ? &pool.slots[pool.n++] : NULL;
 }
 
-/* Handles are used again first; then come those in reserve. */
+/* A few handles are used again first, each for a kernel thread; then come those in reserve. */
 static slot *parked_slot(void)
 {
-    if (pool.n_given_back) return NULL;
+    if (pool.n_given_back && pool.n_used_again < USED_AGAIN) return NULL;
     for (uint32_t i = 0; i < pool.n; i++)
         if (pool.slots[i].state == PARKED) return &pool.slots[i];
     return NULL;

@@ -14,7 +14,8 @@
  *
  * Stacks come from a pool of equal slots. A slot that was given back is used again first, the last
  * one before the others, as the C library does with its own stacks: handles are then used again in
- * the same order. All state here is ordinary memory and so rewound. */
+ * the same order. Since that costs a kernel thread, it is done a few times in a run; then slots in
+ * reserve come first. All state here is ordinary memory and so rewound. */
 #ifndef FT_RECORD_CONTEXTS_H
 #define FT_RECORD_CONTEXTS_H
 
