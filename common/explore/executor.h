@@ -42,6 +42,7 @@ typedef struct ft_x_run {
     ft_x_end end;
     uint64_t output; /* the executor's own: equal where runs wrote the same; 0: it is not kept */
     uint64_t result; /* the executor's own: how the program ended (exit code, signal, ...) */
+    uint64_t races;  /* the executor's own: which data races the run had; 0: none */
 } ft_x_run;
 
 const char *ft_x_end_name(ft_x_end end);

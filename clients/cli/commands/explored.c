@@ -63,7 +63,8 @@ static void add_races(const ft_options *options, const ft_exploration *x, const 
     if (options->any_check && !options->checks[FT_CHECK_RACE]) return;
     for (size_t i = 0; i < x->racing.len; i++)
         if (x->racing.data[i].run.order.len)
-            add(options, &x->racing.data[i].run, "data race", false, folder, ++n, traces);
+            add(options, &x->racing.data[i].run, "data race", x->racing.data[i].run.fails, folder,
+                ++n, traces);
 }
 
 static bool is_endless(const ft_failing *f)

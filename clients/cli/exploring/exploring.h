@@ -54,6 +54,7 @@ typedef struct ft_explorer {
 
 /* A run that is worth a recording. */
 typedef struct ft_kept_run {
+    bool fails;
     ft_run_setting points;
     uint32_t preemptions;
     FT_VEC(ft_x_pick) picks;
@@ -73,7 +74,7 @@ typedef struct ft_failing {
 
 typedef FT_VEC(ft_failing) ft_failing_list;
 
-/* The best run with a data race, for one pair of places. */
+/* The best run with a data race, for one pair of places; one that passes is better. */
 typedef struct ft_racing {
     ft_kept_run run; /* no picks: it was covered by another one's recording, or not confirmed */
     uint32_t looks;  /* runs that were compared with it */
@@ -128,7 +129,7 @@ void ft_places_release(ft_places *places);
 
 /* ---- kept.c: for session.c, failing.c and racing.c */
 
-/* Is the run, which the executor finished last, better than that one (which may have no picks)?
+/* Is the run better than that one (which may have no picks)?
  * Then it takes its place. */
 bool ft_kept_note(ft_kept_run *kept, ft_explorer *explorer, const ft_x_run *run);
 int ft_kept_compare(const ft_kept_run *a, const ft_kept_run *b);
@@ -147,7 +148,7 @@ ft_status ft_failing_conclude(ft_failing_list *all, ft_explorer *explorer,
 
 /* ---- racing.c: for session.c alone */
 
-/* Keeps the run, which the executor finished last, if it is the best one with one of its races. */
+/* Keeps the run if it is the best one with one of its races. */
 void ft_racing_note(ft_racing_list *all, ft_explorer *explorer, const ft_x_run *run);
 /* How many there are that differ in their lines or in which of the accesses write. */
 size_t ft_racing_count(ft_explorer *explorer);

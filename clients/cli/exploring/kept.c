@@ -27,6 +27,7 @@ static int compare_picks(const ft_x_pick *a, const ft_x_pick *b, size_t n)
 
 int ft_kept_compare(const ft_kept_run *a, const ft_kept_run *b)
 {
+    if (a->fails != b->fails) return a->fails ? 1 : -1;
     if (a->points.n != b->points.n) return a->points.n < b->points.n ? -1 : 1;
     if (a->preemptions != b->preemptions) return a->preemptions < b->preemptions ? -1 : 1;
     if (a->picks.len != b->picks.len) return a->picks.len < b->picks.len ? -1 : 1;
@@ -36,7 +37,9 @@ int ft_kept_compare(const ft_kept_run *a, const ft_kept_run *b)
 /* Counting preemptions walks the run: not where steps alone decide. */
 static bool is_worse(const ft_kept_run *kept, const ft_explorer *x, const ft_x_run *run)
 {
+    bool fails = run->result != 0;
     if (!kept->picks.len) return false;
+    if (fails != kept->fails) return fails;
     if (x->setting.n != kept->points.n) return x->setting.n > kept->points.n;
     return !kept->preemptions && run->steps.len > kept->picks.len;
 }
@@ -44,7 +47,7 @@ static bool is_worse(const ft_kept_run *kept, const ft_explorer *x, const ft_x_r
 bool ft_kept_note(ft_kept_run *kept, ft_explorer *x, const ft_x_run *run)
 {
     if (!run->steps.len || is_worse(kept, x, run)) return false;
-    ft_kept_run now = {.points = x->setting};
+    ft_kept_run now = {.fails = run->result != 0, .points = x->setting};
     now.preemptions = count_preemptions(&x->executor.world, &x->walk, run);
     for (size_t i = 0; i < run->steps.len; i++)
         ft_vec_push(&now.picks, (ft_x_pick){.thread = run->steps.data[i].thread,

@@ -15,7 +15,7 @@ static bool is_settled(const ft_racing *r)
 void ft_racing_note(ft_racing_list *all, ft_explorer *x, const ft_x_run *run)
 {
     const uint32_t *numbers;
-    size_t n = ft_native_run_races(x->native, &numbers);
+    size_t n = ft_native_run_races(x->native, run, &numbers);
     for (size_t i = 0; i < n; i++) {
         while (all->len <= numbers[i]) ft_vec_push(all, (ft_racing){0});
         ft_racing *r = &all->data[numbers[i]];
@@ -86,7 +86,7 @@ static ft_status run_again(const ft_racing_list *all, ft_racing *r, ft_explorer 
     bool has_it = false;
     ft_status status =
         ft_kept_run_again(x, kept->points, kept->picks.data, kept->picks.len, &run, err);
-    size_t n = status == FT_OK ? ft_native_run_races(x->native, &numbers) : 0;
+    size_t n = status == FT_OK ? ft_native_run_races(x->native, &run, &numbers) : 0;
     for (size_t i = 0; i < n; i++) has_it |= numbers[i] == own;
     for (size_t i = 0; i < n && has_it; i++)
         if (numbers[i] < all->len) covered[numbers[i]] = true;

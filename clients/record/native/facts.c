@@ -118,11 +118,36 @@ static void add_race(ft_native *n, const ft_exploring_race *r)
     ft_vec_push(&n->races, made);
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+uint64_t ft_native_note_races(ft_native *n, const ft_exploring_slot *s)
+{
+    uint32_t *own;
+    n->run_races.len = 0;
+    for (uint32_t i = 0; i < s->n_races && i < FT_EXPLORING_RACES; i++) add_race(n, &s->races[i]);
+    size_t many = n->run_races.len, bytes = many * sizeof *own;
+    if (!many) return 0;
+    own = n->run_races.data;
+    qsort(own, many, sizeof *own, compare_numbers);
+    for (uint64_t key = ft_hash_bytes(own, bytes, many);; key++) {
+        bool inserted;
+        uint64_t *at = ft_map_slot(&n->by_race_set, key, n->race_sets.len + 1, &inserted);
+        const uint32_t *known = inserted ? NULL : &n->race_sets.data[*at - 1];
+        if (known && known[0] == many && !memcmp(known + 1, own, bytes)) return *at;
+        if (known) continue;
+        ft_vec_push(&n->race_sets, (uint32_t)many);
+        for (size_t i = 0; i < many; i++) ft_vec_push(&n->race_sets, own[i]);
+        return *at;
+    }
+}
+
 uint64_t ft_native_note(ft_native *n, const ft_exploring_slot *s, bool hangs)
 {
-    n->run_races.len = 0;
     n->wide_points |= s->wide_points != 0;
-    for (uint32_t i = 0; i < s->n_races && i < FT_EXPLORING_RACES; i++) add_race(n, &s->races[i]);
     if (s->refused[0] && !n->refused[0]) {
         memcpy(n->refused, s->refused, sizeof n->refused - 1);
         n->refused_pc = s->result.pc;
@@ -160,10 +185,12 @@ size_t ft_native_races(const ft_native *n, const ft_native_race **all)
     return n->races.len;
 }
 
-size_t ft_native_run_races(const ft_native *n, const uint32_t **numbers)
+size_t ft_native_run_races(const ft_native *n, const ft_x_run *run, const uint32_t **numbers)
 {
-    *numbers = n->run_races.data;
-    return n->run_races.len;
+    if (!run->races) return 0;
+    FT_REQUIRE(run->races <= n->race_sets.len);
+    *numbers = &n->race_sets.data[run->races];
+    return n->race_sets.data[run->races - 1];
 }
 
 void ft_native_polls(ft_native *n, uint32_t rounds)

@@ -40,7 +40,11 @@ struct ft_native {
     FT_VEC(ft_native_race) races;
     ft_map by_race;
     bool wide_points;           /* since the points were set */
-    FT_VEC(uint32_t) run_races; /* of the last run: numbers in `races` */
+    FT_VEC(uint32_t) run_races; /* of the last run: numbers in `races`, ascending */
+    /* Sets of races that runs had, each once: a run's `races` is where it begins, + 1. How many
+     * there are, and their numbers. */
+    FT_VEC(uint32_t) race_sets;
+    ft_map by_race_set; /* hash -> a run's `races` */
     char refused[FT_EXPLORING_TEXT], strayed[FT_EXPLORING_TEXT];
     uint64_t refused_pc;
     FT_VEC(uint64_t) lingering; /* return addresses of calls at which threads lingered */
@@ -83,6 +87,7 @@ ft_x_operation ft_native_operation(ft_native *n, const ft_exploring_slot *s,
 /* ---- facts.c: of the slot's run; the number of its failure, 0: it passed */
 /* The number of the run's output, from 1: equal ones have one. */
 uint64_t ft_native_note_output(ft_native *n, const ft_exploring_slot *s);
+uint64_t ft_native_note_races(ft_native *n, const ft_exploring_slot *s); /* ft_x_run.races */
 uint64_t ft_native_note(ft_native *n, const ft_exploring_slot *s, bool hangs);
 
 #endif

@@ -67,6 +67,8 @@ void ft_native_close(ft_native *n)
     ft_vec_release(&n->failures);
     ft_vec_release(&n->races);
     ft_vec_release(&n->run_races);
+    ft_vec_release(&n->race_sets);
+    ft_map_release(&n->by_race_set);
     ft_vec_release(&n->origins);
     ft_vec_release(&n->delays);
     ft_vec_release(&n->lingering);

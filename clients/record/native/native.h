@@ -90,9 +90,8 @@ typedef struct ft_native_race {
 
 /* Pairs of places, each once. */
 size_t ft_native_races(const ft_native *native, const ft_native_race **all);
-/* The numbers in it of the races of the run that ft_x_executor.finish gave last; returns how many.
- * The native's, until the next run. */
-size_t ft_native_run_races(const ft_native *native, const uint32_t **numbers);
+/* The numbers in it of the run's races; returns how many. Valid until the next run is finished. */
+size_t ft_native_run_races(const ft_native *native, const ft_x_run *run, const uint32_t **numbers);
 
 /* Accesses that are scheduling points of the runs from now on: those at the return addresses, as of
  * ft_exploring_race; at most FT_EXPLORING_RACES * 2 of them. as_one: they depend on each other as

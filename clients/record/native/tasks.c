@@ -241,4 +241,5 @@ void ft_native_run(ft_native *n, uint32_t slot, ft_x_run *run)
     if (!served) run->end = FT_X_CUT;
     if (n->options.run.keeps_output) run->output = ft_native_note_output(n, s);
     run->result = ft_native_note(n, s, hangs);
+    run->races = ft_native_note_races(n, s);
 }

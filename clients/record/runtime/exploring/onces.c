@@ -3,10 +3,17 @@
 #include "libc/contract.h"
 #include "libc/libc.h"
 
+/* What was done before the first choice is done in every run, and to pass it is no action. */
+static bool is_done_before(uint32_t object)
+{
+    return ft_rt_x.begun && ft_rt_x.slot->objects[object].initial.value;
+}
+
 /* True: the caller runs the initialiser and then calls end. */
 bool ft_rt_x_once_begins(const volatile void *once, const void *pc)
 {
     ft_x_operation o = {.kind = FT_X_ONCE_BEGIN, .object = ft_rt_x_object(FT_X_ONCE, once, 0)};
+    if (is_done_before(o.object)) return false;
     return ft_rt_explore(&o, pc).outcome;
 }
 

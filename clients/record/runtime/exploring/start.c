@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include "exploring/needs.h"
 #include "exploring/run.h"
@@ -82,6 +83,20 @@ static void in_child(void)
     ft_rt_x_self = NULL;
 }
 
+static _Unwind_Reason_Code end_there(struct _Unwind_Context *frame, void *unused)
+{
+    (void)frame;
+    (void)unused;
+    return _URC_NORMAL_STOP;
+}
+
+/* The unwinder, which pthread_exit and exceptions need, initialises itself once: now, so that it is
+ * no action of a run. */
+static void start_unwinder(void)
+{
+    _Unwind_Backtrace(end_there, NULL);
+}
+
 bool ft_rt_x_open(void)
 {
     const char *path = getenv(FT_EXPLORING_VARIABLE);
@@ -97,6 +112,7 @@ bool ft_rt_x_open(void)
     ft_rt_x_threads_start();
     pthread_atfork(NULL, NULL, in_child);
     ft_rt_exploring = true;
+    start_unwinder();
     return true;
 }
 

@@ -25,6 +25,7 @@ static struct {
     const ft_follow_module *modules;
     uint32_t *later;        /* by entry: the next one of its actor, or the number of entries */
     uint32_t *next;         /* by actor: its next entry */
+    uint32_t *visits;       /* by actor: of its next entry's place, since its last one was done */
     ft_rt_thread **threads; /* by actor; NULL: not created yet */
     uintptr_t *bases;       /* by module; NOT_LOADED: not yet */
     ft_rt_thread *newborn;  /* it was created, and comes to its first action next */
@@ -66,9 +67,25 @@ static const ft_follow_entry *next_of(const ft_rt_thread *thread)
 static bool is_within_call(const ft_follow_entry *e)
 {
     static const bool WITHIN[FT_X_KINDS] = {
-        [FT_X_WAKE] = true,  [FT_X_LEAVE] = true,  [FT_X_ONCE_END] = true,
-        [FT_X_AWAIT] = true, [FT_X_LINGER] = true, [FT_X_STEP] = true};
+        [FT_X_WAKE] = true, [FT_X_LEAVE] = true, [FT_X_ONCE_END] = true, [FT_X_STEP] = true};
     return e->kind < FT_X_KINDS && WITHIN[e->kind];
+}
+
+static bool polls(const ft_follow_entry *e)
+{
+    return e->kind == FT_X_AWAIT || e->kind == FT_X_LINGER;
+}
+
+/* A thread that polls waits before the call whose place it has, which is its next action; or, where
+ * plain accesses are no actions, in a loop of them, which it is in for sure after some rounds. */
+static bool is_on_its_way(const ft_follow_entry *e)
+{
+    enum { ROUNDS = 100 };
+    uint32_t later = order.later[e - order.entries];
+    const ft_follow_entry *next = later < order.head->entries ? &order.entries[later] : NULL;
+    if (!polls(e)) return false;
+    if (next && next->module == e->module && next->offset == e->offset) return false;
+    return ++order.visits[e->actor] < ROUNDS;
 }
 
 static bool has_turn(const ft_follow_entry *e)
@@ -80,6 +97,7 @@ static void do_entry(const ft_follow_entry *e)
 {
     assert(ft_rt_following && has_turn(e));
     order.next[e->actor] = order.later[e - order.entries];
+    order.visits[e->actor] = 0;
     order.done[e->actor] = e;
     order.last = order.threads[e->actor];
     order.variant = e->kind == FT_X_SIGNAL ? e->variant : 0;
@@ -148,10 +166,11 @@ void ft_rt_follow_hook(ft_rt_thread *self)
     if (pc) await_rest(self, false);
     for (const ft_follow_entry *e; pc && ft_rt_following && (e = next_of(self));) {
         bool within = is_within_call(e), fits = (e->call != 0) == on_descriptor;
-        if (!within && (!fits || !is_at(e->module, e->offset, pc))) return;
+        bool there = fits && is_at(e->module, e->offset, pc);
+        if (!within && (!there || is_on_its_way(e))) return;
         stand(self);
         await_turn(self, e);
-        if (within) continue;
+        if (within || polls(e)) continue;
         await_rest(self, true);
         order.finished = order.done[self->follows];
         return;
@@ -268,6 +287,7 @@ void ft_rt_follow_start(void *content)
     order.modules = (const ft_follow_module *)(order.actors + order.head->actors);
     order.later = ft_rt_map(order.head->entries * sizeof *order.later + 1);
     order.next = ft_rt_map(order.head->actors * sizeof *order.next + 1);
+    order.visits = ft_rt_map(order.head->actors * sizeof *order.visits + 1);
     order.threads = ft_rt_map(order.head->actors * sizeof *order.threads + 1);
     order.done = ft_rt_map(order.head->actors * sizeof *order.done + 1);
     order.bases = ft_rt_map(order.head->modules * sizeof *order.bases + 1);
