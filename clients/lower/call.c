@@ -232,33 +232,26 @@ static ft_status call_extreme(lowering *l, LLVMValueRef call, const char *name, 
     return FT_OK;
 }
 
-/* ---- printing: the arguments behind the format go into an array for the model ---- */
-
-static ft_status pack(lowering *l, LLVMValueRef call, unsigned from, ft_operand *array)
-{
-    unsigned n = count(call) > from ? count(call) - from : 0;
-    ft_operand size = ft_operand_literal(64, 8 * (uint64_t)(n + 1));
-    *array = lower_emit(l, (ft_instruction){.code = FT_CODE_STACK, .attribute = 3}, &size, 1);
-    for (unsigned i = 0; i < n; i++) {
-        ft_operand value;
-        LOWER_TRY(sized_argument(l, call, from + i, 64, &value));
-        ft_operand at = *array;
-        if (i) at = lower_emit2(l, FT_CODE_ADD, 64, at, ft_operand_literal(64, 8 * (uint64_t)i));
-        lower_emit2(l, FT_CODE_STORE, 64, value, at);
-    }
-    return FT_OK;
-}
+/* ---- printing: the arguments behind the format go to the model as an array */
 
 typedef struct printer {
     const char *name, *model;
     unsigned fixed;  /* arguments up to the format; they go to the model first */
     bool descriptor; /* the model's first argument is 1 */
+    bool list;       /* the others are in a va_list */
 } printer;
 
 static const printer PRINTERS[] = {
-    {"printf", "__foretell_print", 1, true},          {"fprintf", "__foretell_print", 2, false},
-    {"dprintf", "__foretell_print", 2, false},        {"sprintf", "__foretell_format", 2, false},
-    {"snprintf", "__foretell_format_most", 3, false},
+    {"printf", "__foretell_print", 1, true, false},
+    {"fprintf", "__foretell_print", 2, false, false},
+    {"dprintf", "__foretell_print", 2, false, false},
+    {"sprintf", "__foretell_format", 2, false, false},
+    {"snprintf", "__foretell_format_most", 3, false, false},
+    {"vprintf", "__foretell_print", 1, true, true},
+    {"vfprintf", "__foretell_print", 2, false, true},
+    {"vdprintf", "__foretell_print", 2, false, true},
+    {"vsprintf", "__foretell_format", 2, false, true},
+    {"vsnprintf", "__foretell_format_most", 3, false, true},
 };
 
 static const printer *printer_of(const char *name)
@@ -278,7 +271,13 @@ static ft_status call_printer(lowering *l, LLVMValueRef call, const char *name, 
     assert(model);
     if (p->descriptor) o[n++] = ft_operand_literal(64, 1);
     for (unsigned i = 0; i < p->fixed; i++) LOWER_TRY(sized_argument(l, call, i, 64, &o[n++]));
-    LOWER_TRY(pack(l, call, p->fixed, &o[n++]));
+    if (p->list) {
+        LOWER_TRY(sized_argument(l, call, p->fixed, 64, &o[n]));
+        o[n] = lower_va_array(l, o[n]);
+    } else {
+        LOWER_TRY(lower_pack(l, call, p->fixed, &o[n]));
+    }
+    n++;
     ft_instruction made = {.code = FT_CODE_CALL, .width = 32, .extra = lower_symbol(l, model)};
     lower_is(l, call, lower_emit(l, made, o, n));
     return FT_OK;
@@ -372,6 +371,14 @@ static const struct {
     {"dprintf", false, call_printer},
     {"sprintf", false, call_printer},
     {"snprintf", false, call_printer},
+    {"vprintf", false, call_printer},
+    {"vfprintf", false, call_printer},
+    {"vdprintf", false, call_printer},
+    {"vsprintf", false, call_printer},
+    {"vsnprintf", false, call_printer},
+    {"llvm.va_start", false, lower_va_start},
+    {"llvm.va_end", false, call_nothing},
+    {"llvm.va_copy", false, lower_va_copy},
 };
 
 static caller *known_call(lowering *l, LLVMValueRef function, const char *name)
@@ -409,7 +416,11 @@ static ft_status copy_struct(lowering *l, LLVMValueRef call, unsigned i, ft_oper
 static ft_status lower_arguments(lowering *l, LLVMValueRef call, LLVMValueRef function,
                                  ft_operand *o, uint32_t *n)
 {
-    unsigned wanted = function ? LLVMCountParams(function) : count(call);
+    unsigned wanted = count(call);
+    if (function)
+        wanted = LLVMCountParams(function);
+    else if (lower_is_variadic(LLVMGetCalledFunctionType(call)))
+        wanted = LLVMCountParamTypes(LLVMGetCalledFunctionType(call));
     for (unsigned i = 0; i < wanted; i++) {
         uint8_t width = 64;
         if (function && !lower_width(l, LLVMTypeOf(LLVMGetParam(function, i)), &width))
@@ -429,10 +440,12 @@ enum { MOST_ARGUMENTS = 64 };
 
 static ft_status plain_call(lowering *l, LLVMValueRef call, LLVMValueRef function)
 {
-    ft_operand o[MOST_ARGUMENTS];
+    ft_operand o[MOST_ARGUMENTS + 2];
     uint32_t n = 0;
     uint8_t result, width;
     ft_instruction made = {.code = FT_CODE_CALL};
+    LLVMTypeRef type =
+        function ? LLVMGlobalGetValueType(function) : LLVMGetCalledFunctionType(call);
     if (count(call) >= MOST_ARGUMENTS || (function && LLVMCountParams(function) >= MOST_ARGUMENTS))
         return lower_fail(l, "a call with more than %d arguments", MOST_ARGUMENTS - 1);
     if (!lower_width(l, LLVMTypeOf(call), &result)) return lower_fail(l, "a struct as a result");
@@ -446,6 +459,7 @@ static ft_status plain_call(lowering *l, LLVMValueRef call, LLVMValueRef functio
         LOWER_TRY(lower_operand(l, LLVMGetCalledValue(call), &o[n++]));
     }
     LOWER_TRY(lower_arguments(l, call, function, o, &n));
+    if (lower_is_variadic(type)) LOWER_TRY(lower_pack(l, call, LLVMCountParamTypes(type), &o[n++]));
     ft_operand r = lower_emit(l, made, o, n);
     width = made.width;
     if (result)

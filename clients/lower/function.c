@@ -168,6 +168,9 @@ static ft_status lower_block(lowering *l, LLVMBasicBlockRef block, bool entry)
     ft_function_add_block(l->function, free_name(l, ":", LLVMBasicBlockAsValue(block)));
     for (unsigned i = 0; entry && i < LLVMCountParams(l->value); i++)
         LOWER_TRY(add_parameter(l, LLVMGetParam(l->value, i)));
+    if (entry && lower_is_variadic(LLVMGlobalGetValueType(l->value)))
+        l->more =
+            ft_operand_register(l->function, ft_function_add_parameter(l->function, NULL, 64));
     LLVMValueRef i = LLVMGetFirstInstruction(block);
     for (; i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i)) {
         l->instruction = i;
@@ -228,8 +231,6 @@ ft_status lower_function(lowering *l, LLVMValueRef function)
     l->value = function;
     if (!lower_width(l, LLVMGetReturnType(type), &result))
         return lower_fail(l, "it returns a struct, a vector or an integer of more than 64 bits");
-    if (LLVMIsFunctionVarArg(type) && LLVMCountParams(function))
-        return lower_fail(l, "it has a variable number of arguments");
     begin(l, lower_symbol(l, function), result);
     l->atomic = is_atomic(name);
     LOWER_TRY(number_blocks(l));

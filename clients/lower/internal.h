@@ -30,6 +30,7 @@ typedef struct lowering {
     ft_map ids;                /* LLVM value -> its number here */
     FT_VEC(ft_operand) values; /* by that number; kind LOWER_LATER: not made yet */
     ft_map blocks;             /* LLVM block -> index */
+    ft_operand more;           /* of a variadic function: its array of arguments (varargs.c) */
     bool atomic;               /* an atomic section from its begin to its end */
     LLVMValueRef instruction;  /* for errors */
     ft_error *err;
@@ -81,6 +82,17 @@ ft_status lower_target(lowering *l, LLVMBasicBlockRef from, LLVMBasicBlockRef to
 ft_status lower_instruction(lowering *l, LLVMValueRef instruction, bool *ended);
 ft_status lower_float_compare(lowering *l, LLVMValueRef instruction);
 ft_status lower_call(lowering *l, LLVMValueRef call, bool *ended);
+/* ---- varargs.c: the arguments behind the named ones go into an array of 8 bytes each, whose
+ * address is one more argument. Code that clang makes for va_arg finds them there, as in the memory
+ * where the calling convention has those that do not fit into registers. */
+bool lower_is_variadic(LLVMTypeRef function); /* has named parameters, and may have more */
+/* The array of the call's arguments from that one on. */
+ft_status lower_pack(lowering *l, LLVMValueRef call, unsigned from, ft_operand *array);
+ft_status lower_va_start(lowering *l, LLVMValueRef call, const char *name, bool *ended);
+ft_status lower_va_copy(lowering *l, LLVMValueRef call, const char *name, bool *ended);
+/* The array that a va_list is at, for models of vprintf and its kin. */
+ft_operand lower_va_array(lowering *l, ft_operand list);
+
 /* A part of what a call of llvm.*.with.overflow gives. */
 ft_status lower_checked(lowering *l, LLVMValueRef call, bool overflows, ft_operand *result);
 ft_status lower_order(lowering *l, LLVMValueRef instruction, uint8_t *order);

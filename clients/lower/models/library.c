@@ -123,6 +123,74 @@ char *strcat(char *to, const char *from)
     return to;
 }
 
+char *strncat(char *to, const char *from, size_t n)
+{
+    size_t length = strlen(to), i = 0;
+    for (; i < n && from[i]; i++) to[length + i] = from[i];
+    to[length + i] = '\0';
+    return to;
+}
+
+char *stpcpy(char *to, const char *from)
+{
+    return strcpy(to, from) + strlen(from);
+}
+
+/* How many characters from the start on are in the set, or are not. */
+static size_t span(const char *s, const char *set, int in)
+{
+    size_t n = 0;
+    while (s[n] && (strchr(set, s[n]) != NULL) == in) n++;
+    return n;
+}
+
+size_t strspn(const char *s, const char *set)
+{
+    return span(s, set, 1);
+}
+
+size_t strcspn(const char *s, const char *set)
+{
+    return span(s, set, 0);
+}
+
+char *strpbrk(const char *s, const char *set)
+{
+    s += strcspn(s, set);
+    return *s ? (char *)s : NULL;
+}
+
+char *strtok_r(char *s, const char *set, char **rest)
+{
+    if (!s) s = *rest;
+    s += strspn(s, set);
+    char *end = s + strcspn(s, set);
+    *rest = *end ? end + 1 : end;
+    if (s == end) return NULL;
+    *end = '\0';
+    return s;
+}
+
+char *strtok(char *s, const char *set)
+{
+    static char *rest;
+    return strtok_r(s, set, &rest);
+}
+
+int strncasecmp(const char *a, const char *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int x = tolower((unsigned char)a[i]), y = tolower((unsigned char)b[i]);
+        if (x != y || !x) return x - y;
+    }
+    return 0;
+}
+
+int strcasecmp(const char *a, const char *b)
+{
+    return strncasecmp(a, b, SIZE_MAX);
+}
+
 char *strchr(const char *s, int c)
 {
     for (;; s++) {
@@ -272,6 +340,36 @@ unsigned long strtoul(const char *s, char **end, int base)
 long strtol(const char *s, char **end, int base)
 {
     return (long)strtoul(s, end, base);
+}
+
+unsigned long long strtoull(const char *s, char **end, int base)
+{
+    return strtoul(s, end, base);
+}
+
+long long strtoll(const char *s, char **end, int base)
+{
+    return strtol(s, end, base);
+}
+
+long long atoll(const char *s)
+{
+    return strtol(s, NULL, 10);
+}
+
+long long llabs(long long n)
+{
+    return n < 0 ? -n : n;
+}
+
+div_t div(int n, int by)
+{
+    return (div_t){n / by, n % by};
+}
+
+ldiv_t ldiv(long n, long by)
+{
+    return (ldiv_t){n / by, n % by};
 }
 
 int atoi(const char *s)
