@@ -26,8 +26,11 @@
  *     Where the job names a program, that is what is loaded, and the worker explores it.
  *     Answered by DATA frames that make up PLAN of docs/records.md, at most FT_WIRE_MAX_PLAN bytes,
  *     then PLANNED; or FAILED, which makes the DATA frames void.
- * SOLVE {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT}]}
- *     Answered by one VERDICT a task, in order, then SOLVED; or FAILED.
+ * SOLVE {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT,
+ *        "cube"?:CUBE}],"split_ms"?:MS}
+ *     Answered by one VERDICT a task, in order, then SOLVED; or FAILED. cube: the part of the
+ *     subproblem that is meant (worker/engine/cubes.h). split_ms: a subproblem that takes longer
+ *     may be answered by a record that is unknown and has "cubes":[CUBE...], its parts.
  * RECALL {"token":T,"keep":N}
  *     During SOLVE: only the first N of its tasks are still wanted. A task that the worker has
  *     begun may be answered all the same. No answer; ignored after the request's end.

@@ -113,6 +113,14 @@ void ft_batch_limit(ft_worker *worker, uint64_t more_ms)
     ft_worker_limit(worker, ms + worker->dispatch->config->grace_ms + more_ms);
 }
 
+/* Where nobody would take the parts, to split costs the time until then. */
+static bool may_split(const ft_dispatch *dispatch)
+{
+    uint64_t workers = dispatch->worker_count - 1;
+    if (dispatch->fleet_workers > workers) workers = dispatch->fleet_workers;
+    return dispatch->config->split_ms > 0 && workers > 1;
+}
+
 static void send_request(ft_worker *worker, const ft_job *job)
 {
     ft_batch *batch = &worker->batch;
@@ -127,6 +135,9 @@ static void send_request(ft_worker *worker, const ft_job *job)
     ft_strbuf_puts(&request, spec);
     if (!plan) ft_strbuf_puts(&request, ",\"tasks\":");
     if (!plan) ft_strbuf_puts(&request, batch->tasks);
+    if (!plan && may_split(worker->dispatch))
+        ft_strbuf_printf(&request, ",\"split_ms\":%llu",
+                         (unsigned long long)worker->dispatch->config->split_ms);
     ft_strbuf_puts(&request, "}");
     ft_worker_enter(worker, FT_WORKER_WORKING);
     batch->started = batch->turn = uv_now(worker->dispatch->loop);
@@ -249,6 +260,21 @@ void ft_batch_start(ft_worker *worker, const ft_job *job)
         ft_batch_load(worker);
 }
 
+/* Its leases are over: other parts of the same subproblem have decided it. */
+void ft_batch_drop(ft_dispatch *dispatch, const json_t *tokens)
+{
+    size_t t;
+    const json_t *token;
+    json_array_foreach(tokens, t, token) for (unsigned i = 0; i < dispatch->worker_count; i++)
+    {
+        ft_worker *worker = &dispatch->workers[i];
+        bool its = worker->batch.tasks &&
+                   worker->batch.token == (uint64_t)json_integer_value(token) &&
+                   worker->batch.next < worker->batch.own;
+        if (its) ft_worker_die(worker, FT_DEATH_STOPPED, "its subproblem is decided");
+    }
+}
+
 /* ---- Results --------------------------------------------------------------------------------- */
 
 static bool is_token(ft_worker *worker, bool there, int64_t token)
@@ -291,6 +317,7 @@ void ft_batch_on_committed(void *data, const ft_error *err, json_t *result)
         recovered(dispatch, errand->job);
         if (!json_is_true(json_object_get(result, "applied")))
             ft_dispatch_count(dispatch, FT_METRIC_FENCED);
+        ft_batch_drop(dispatch, json_object_get(result, "gone"));
         ft_job_changed(dispatch, result);
         ft_errand_end(errand);
         return;

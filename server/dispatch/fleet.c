@@ -107,6 +107,7 @@ static void on_news(void *data, const json_t *change)
     ft_job_state state;
     bool whole = id && strlen(id) < FT_JOB_ID && name && ft_job_state_parse(name, &state);
     if (dispatch->closing) return;
+    ft_batch_drop(dispatch, json_object_get(change, "gone"));
     if (whole && (ft_job_find(dispatch, id) || ft_job_state_final(state)))
         ft_job_changed(dispatch, change);
     else

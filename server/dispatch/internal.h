@@ -320,6 +320,7 @@ void ft_worker_resume(ft_worker *worker); /* ... until then */
 void ft_batch_lease(ft_worker *worker, ft_job *job);
 /* Takes the last `count` unstarted tasks of `from` for the idle worker `thief`. */
 void ft_batch_steal(ft_worker *thief, ft_worker *from, size_t count);
+void ft_batch_drop(ft_dispatch *dispatch, const json_t *tokens); /* ends what is done under them */
 void ft_batch_renew(ft_dispatch *dispatch); /* the leases of all busy workers */
 void ft_batch_load(ft_worker *worker);      /* sends it batch.trace */
 /* Asks a worker for what it was leased, its trace first if it has another one. */

@@ -107,6 +107,8 @@
       "it")                                                                                        \
     X(GRACE_MS, "grace-ms", NUMBER, grace_ms, "2000", "MS", 0, 60000,                              \
       "time beyond a subproblem's own limit after which its worker is killed")                     \
+    X(SPLIT_MS, "split-ms", NUMBER, split_ms, "10000", "MS", 0, 86400000,                          \
+      "time after which a subproblem is split into parts, which other workers take; 0: never")     \
     X(WEBHOOK_PROGRAM, "webhook-program", TEXT, webhook_program, "", "PATH", 0, 0,                 \
       "the program that sends webhooks; empty: foretell-webhook beside foretelld, or in "          \
       "../lib/foretell")                                                                           \

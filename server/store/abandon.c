@@ -84,8 +84,27 @@ ft_status ft_store_deaths(ft_sql *sql, const char *job, int64_t task, json_t **d
 
 /* ---- Poison ---------------------------------------------------------------------------------- */
 
+/* A cube that workers die on decides its subproblem. */
+static ft_status find_poisoned(ft_sql *sql, int64_t task, int64_t *poisoned, ft_error *err)
+{
+    *poisoned = task;
+    return ft_task_is_cube(task) ? ft_cubes_parent(sql, task, poisoned, NULL, err) : FT_OK;
+}
+
+static ft_status settle_poisoned(ft_sql *sql, const ft_request *request, int64_t parent,
+                                 ft_error *err)
+{
+    ft_cube_counts counts = {.gone = json_array()};
+    if (!ft_task_is_cube(request->blame.task)) return FT_OK;
+    ft_status status = ft_cubes_settle(sql, parent, &counts, err);
+    if (status == FT_OK) status = ft_cubes_count(sql, request->job, &counts, err);
+    json_decref(counts.gone);
+    return status;
+}
+
 static ft_status poison_solve(ft_sql *sql, const ft_request *request, ft_error *err)
 {
+    int64_t poisoned = 0;
     const ft_store_blame *blame = &request->blame;
     end how = {blame->verdict, blame->reason, request->other, NULL};
     json_t *entry = NULL;
@@ -93,10 +112,12 @@ static ft_status poison_solve(ft_sql *sql, const ft_request *request, ft_error *
     ft_entries entries = {.first = 0};
     ft_results results = {.items = NULL};
     ft_status status = ft_store_task_entry(sql, &entries, blame->task, &entry, err);
+    if (status == FT_OK) status = find_poisoned(sql, blame->task, &poisoned, err);
     if (status == FT_OK) status = ft_store_deaths(sql, request->job, blame->task, &how.deaths, err);
     if (status == FT_OK) status = planned_model(sql, request->job, &model, err);
-    if (status == FT_OK) status = give_up(&results, blame->task, entry, model, &how, err);
+    if (status == FT_OK) status = give_up(&results, poisoned, entry, model, &how, err);
     if (status == FT_OK) status = ft_store_verdicts_add(sql, request->job, &results, 1, err);
+    if (status == FT_OK) status = settle_poisoned(sql, request, poisoned, err);
     json_decref(how.deaths);
     json_decref(entry);
     free(model);
@@ -222,7 +243,8 @@ static ft_status give_up_some(ft_sql *sql, const ft_request *request, giving *g,
     bool row;
     ft_status status = ft_sql_start(sql, &statement, err,
                                     "SELECT id FROM tasks WHERE id " FT_JOB_TASKS
-                                    " AND state IN ('ready', 'leased') AND kind = 'solve'",
+                                    " AND state IN ('ready', 'leased') AND kind = 'solve' "
+                                    "AND (id & " FT_CUBE_BIT ") = 0",
                                     "t", (const char *)request->job);
     while (status == FT_OK && (status = ft_sql_next(sql, statement, &row, err)) == FT_OK && row)
         status = give_up_one(sql, request, g, ft_sql_int(statement, 0), err);
@@ -237,10 +259,12 @@ static ft_status give_up_some(ft_sql *sql, const ft_request *request, giving *g,
 static ft_status close_tasks(ft_sql *sql, const ft_request *request, const giving *g, ft_error *err)
 {
     const char *job = request->job;
-    ft_status status = ft_sql_run(sql, NULL, err,
-                                  "UPDATE tasks SET state = 'poisoned', token = NULL "
-                                  "WHERE id " FT_JOB_TASKS " AND state IN ('ready', 'leased')",
-                                  "t", job);
+    ft_status status = ft_cubes_drop(sql, job, err);
+    if (status == FT_OK)
+        status = ft_sql_run(sql, NULL, err,
+                            "UPDATE tasks SET state = 'poisoned', token = NULL "
+                            "WHERE id " FT_JOB_TASKS " AND state IN ('ready', 'leased')",
+                            "t", job);
     if (status == FT_OK) status = ft_store_leases_drop(sql, job, err);
     if (status != FT_OK) return status;
     return ft_sql_run(sql, NULL, err,

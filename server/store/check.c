@@ -1,6 +1,6 @@
 #include "store/check.h"
 
-#include "store/entries.h"
+#include "store/cubes.h"
 #include "store/store.h"
 
 /* In SQL: the ids of the job j's tasks, and how many of its subproblems somebody has had. */
@@ -8,7 +8,7 @@
 #define LEASED_OF_J "(tasks - 1 - (last - next + 1))"
 #define OPEN_OF_J                                                                                  \
     "(SELECT count(*) FROM tasks WHERE id " TASKS_OF_J                                             \
-    " AND kind = 'solve' AND state IN ('ready', 'leased'))"
+    " AND kind = 'solve' AND (id & " FT_CUBE_BIT ") = 0 AND state IN ('ready', 'leased'))"
 #define DECIDED_OF_J "(SELECT count(*) FROM verdicts v WHERE v.job = j.n AND task IS NOT NULL)"
 #define WORK_OF_J                                                                                  \
     "next <= last OR EXISTS (SELECT 1 FROM tasks WHERE id " TASKS_OF_J                             \
@@ -41,6 +41,12 @@ static const invariant INVARIANTS[] = {
      "WHERE j.finished IS NOT NULL AND t.state IN ('ready', 'leased')) + (SELECT count(*) FROM "
      "jobs WHERE finished IS NOT NULL AND state IN ('solving', 'done') AND next <= last)"},
     {"tasks of no job", "SELECT count(*) FROM tasks WHERE job NOT IN (SELECT n FROM jobs)"},
+    {"cubes without a task or a subproblem that is split",
+     "SELECT (SELECT count(*) FROM cubes c WHERE (verdict IS NULL) <> EXISTS (SELECT 1 FROM tasks "
+     "WHERE id = c.id) OR NOT EXISTS (SELECT 1 FROM tasks WHERE id = c.parent AND alone = 2)) + "
+     "(SELECT count(*) FROM tasks t WHERE (t.id & " FT_CUBE_BIT ") <> 0 AND t.state <> 'cancelled' "
+     "AND NOT EXISTS (SELECT 1 FROM cubes WHERE id = t.id)) + (SELECT count(*) FROM tasks t WHERE "
+     "alone = 2 AND state = 'ready' AND NOT EXISTS (SELECT 1 FROM cubes WHERE parent = t.id))"},
     {"leases whose tasks differ from their range",
      "SELECT (SELECT count(*) FROM leases l WHERE open <> (SELECT count(*) FROM tasks "
      "WHERE id BETWEEN l.low AND l.high AND token = l.token)) + "

@@ -1,6 +1,7 @@
 #include "store/entries.h"
 
 #include "base/contract.h"
+#include "store/cubes.h"
 
 void ft_entries_release(ft_entries *entries)
 {
@@ -59,6 +60,11 @@ static bool find_in_row(const ft_entries *entries, int64_t task, ft_entry *entry
 ft_status ft_entries_find(ft_sql *sql, ft_entries *entries, int64_t task, ft_entry *entry,
                           ft_error *err)
 {
+    int64_t parent = 0;
+    if (ft_task_is_cube(task)) {
+        ft_status found = ft_cubes_parent(sql, task, &parent, NULL, err);
+        return found == FT_OK ? ft_entries_find(sql, entries, parent, entry, err) : found;
+    }
     bool here = task >= entries->first && task < entries->first + (int64_t)entries->count;
     if (here && find_in_row(entries, task, entry)) return FT_OK;
     ft_status status = read_row(sql, entries, task, err);

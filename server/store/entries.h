@@ -30,7 +30,8 @@ typedef struct ft_entries {
 } ft_entries;
 void ft_entries_release(ft_entries *entries);
 
-/* Of a subproblem's task; valid until the next one is asked for. FT_INTERNAL: there is none. */
+/* Of a subproblem's task, or of one of its cubes; valid until the next one is asked for.
+ * FT_INTERNAL: there is none. */
 ft_status ft_entries_find(ft_sql *sql, ft_entries *entries, int64_t task, ft_entry *entry,
                           ft_error *err) FT_MUST_CHECK;
 /* Stores those of a job's plan, which are subproblems first, first + 1, ...: a text of at most

@@ -4,6 +4,7 @@
 #define FT_STORE_INTERNAL_H
 
 #include "base/contract.h"
+#include "store/cubes.h"
 #include "store/entries.h"
 #include "store/migrations.h"
 #include "store/sql.h"

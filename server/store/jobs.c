@@ -68,13 +68,12 @@ ft_status ft_store_recount(ft_sql *sql, ft_error *err)
 {
     ft_status status = ft_sql_run(
         sql, NULL, err,
-        "UPDATE jobs SET (ready, dropped) = (SELECT count(*) + jobs.last - jobs.next + 1, "
-        "coalesce(sum(dropped), 0) FROM tasks WHERE state = 'ready' AND id BETWEEN jobs.n << 28 "
-        "AND "
-        "(jobs.n << 28) + " FT_TASK_NUMBERS ") WHERE finished IS NULL",
+        "UPDATE jobs SET (ready, dropped, open) = (SELECT coalesce(sum(alone < 2), 0) + jobs.last "
+        "- jobs.next + 1, coalesce(sum(dropped), 0), coalesce(sum((id & " FT_CUBE_BIT ") = 0), 0) "
+        "+ jobs.last - jobs.next + 1 FROM tasks WHERE state = 'ready' AND id BETWEEN jobs.n << 28 "
+        "AND (jobs.n << 28) + " FT_TASK_NUMBERS ") WHERE finished IS NULL",
         "");
-    if (status != FT_OK) return status;
-    return ft_sql_run(sql, NULL, err, "UPDATE jobs SET open = ready WHERE finished IS NULL", "");
+    return status;
 }
 
 ft_status ft_store_read_change(ft_sql *sql, const char *job, bool applied, json_t **change,
@@ -486,6 +485,7 @@ static ft_status run_job_cancel(ft_sql *sql, ft_request *request, ft_error *err)
     if (status != FT_OK) return status;
     bool applied = !ft_job_state_final(row.state);
     if (applied) status = ft_store_job_move(sql, request->job, FT_JOB_CANCELLED, err);
+    if (applied && status == FT_OK) status = ft_cubes_drop(sql, request->job, err);
     if (applied && status == FT_OK) {
         status = ft_sql_run(sql, NULL, err,
                             "UPDATE tasks SET state = 'cancelled', token = NULL "

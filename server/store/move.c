@@ -36,6 +36,7 @@ static const table TABLES[] = {
      "dropped i,next i,last i",
      "n"},
     {"entries", 1, "id i,list t", NULL},
+    {"cubes", 1, "id i,parent i,cube t,verdict t,record t", NULL},
     {"leases", 1, "token i,job i,low i,high i,open i,expires i", NULL},
     {"tasks", 1, "id i,state t,token i,attempts i,alone i,due i,dropped i", NULL},
     {"verdicts", 1,

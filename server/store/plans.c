@@ -77,7 +77,7 @@ static ft_status check_subproblem(ft_plan *p, ft_span text, ft_error *err)
     if (!good)
         return ft_error_set(err, FT_INPUT,
                             "a plan's subproblem lacks its number, check, key or pairs");
-    if (number != p->subproblems || number == FT_TASK_MOST)
+    if (number != p->subproblems || number == FT_CUBE_FIRST)
         return ft_error_set(err, FT_INPUT, "a plan's subproblems are not numbered 0, 1, ...");
     p->counts[check]++;
     return FT_OK;

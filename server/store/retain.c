@@ -71,6 +71,7 @@ static ft_status remove_job(ft_sql *sql, const char *job, removed *r, ft_error *
     if (r->room == 0) return FT_OK;
     ft_status status =
         ft_sql_run(sql, NULL, err, "DELETE FROM tasks WHERE id " FT_JOB_TASKS, "t", job);
+    if (status == FT_OK) status = ft_cubes_drop(sql, job, err);
     if (status == FT_OK) status = remove_entries(sql, job, r, err);
     if (status == FT_OK && r->room > 0) status = remove_verdicts(sql, job, r, &all, err);
     if (status != FT_OK || !all) return status;

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "store/internal.h"
+#include "store/node.h"
 
 /* ---- Leases ---------------------------------------------------------------------------------- */
 
@@ -153,12 +154,17 @@ static ft_status add_task(ft_sql *sql, ft_entries *entries, int64_t id, ft_strbu
     int64_t number = FT_TASK_NUMBER(id);
     ft_status status = number > 0 ? ft_entries_find(sql, entries, id, &entry, err) : FT_OK;
     if (status != FT_OK) return status;
+    ft_strbuf cube = {0};
+    int64_t subproblem = id;
+    if (ft_task_is_cube(id)) status = ft_cubes_parent(sql, id, &subproblem, &cube, err);
     ft_strbuf_printf(text, "%s{\"task\":%lld,\"subproblem\":%lld", text->len > 1 ? "," : "",
-                     (long long)id, (long long)number - 1);
+                     (long long)id, (long long)FT_TASK_NUMBER(subproblem) - 1);
     put_span(text, ",\"key\":", entry.key);
     put_span(text, ",\"check\":", entry.check);
+    if (cube.len > 0) ft_strbuf_printf(text, ",\"cube\":%s", cube.text);
     ft_strbuf_puts(text, "}");
-    return FT_OK;
+    ft_strbuf_release(&cube);
+    return status;
 }
 
 /* As text: a request to a worker is made of it, nothing else. */
@@ -279,7 +285,8 @@ static ft_status add_wait(ft_sql *sql, ft_request *request, ft_error *err)
     int64_t due = 0, now = ft_sql_now(sql);
     ft_status status = ft_sql_number(
         sql, &due, NULL, err,
-        "SELECT coalesce(min(due), 0) FROM tasks WHERE id " FT_JOB_TASKS " AND state = 'ready'",
+        "SELECT coalesce(min(due), 0) FROM tasks WHERE id " FT_JOB_TASKS " AND state = 'ready' "
+        "AND alone < 2",
         "t", (const char *)request->job);
     if (status == FT_OK && due > now)
         json_object_set_new(request->result, "wait_ms", json_integer(due - now));
@@ -559,20 +566,132 @@ static ft_status take_results(ft_sql *sql, ft_request *request, int64_t job, siz
     return status;
 }
 
-static ft_status run_results(ft_sql *sql, ft_request *request, ft_error *err)
+/* ---- Results with cubes ---------------------------------------------------------------------- */
+
+/* What the results of a request come to, where some are of cubes or split their tasks. */
+typedef struct outcome {
+    ft_results decided; /* verdicts */
+    size_t taken;       /* of the lease's tasks */
+    ft_cube_counts counts;
+} outcome;
+
+static ft_span text_of(const ft_results *results, size_t index)
+{
+    const ft_result *result = &results->items[index];
+    return (ft_span){results->bytes.text + result->at, result->length};
+}
+
+/* The cubes into which a worker split a task; none of one that is a cube itself. */
+static ft_span cubes_of(const ft_results *results, size_t index)
+{
+    const ft_result *result = &results->items[index];
+    bool may = result->record.verdict == FT_VERDICT_UNKNOWN && !ft_task_is_cube(result->task);
+    return may ? ft_cubes_of(text_of(results, index)) : (ft_span){NULL, 0};
+}
+
+static bool have_cubes(const ft_results *results)
+{
+    for (size_t i = 0; i < results->count; i++)
+        if (ft_task_is_cube(results->items[i].task) || cubes_of(results, i).at) return true;
+    return false;
+}
+
+static ft_status take_decided(const ft_results *results, size_t index, ft_results *decided,
+                              ft_error *err)
+{
+    const ft_result *result = &results->items[index];
+    const ft_record record = ft_results_record(results, index);
+    return ft_results_take(decided, result->task, &record, text_of(results, index),
+                           results->bytes.text + result->witness_at, result->witness_length, err);
+}
+
+static ft_status take_one_result(ft_sql *sql, const ft_request *request, size_t index,
+                                 ft_entries *entries, outcome *o, bool *applied, ft_error *err)
+{
+    const ft_results *results = &request->results;
+    int64_t task = results->items[index].task;
+    ft_span cubes = cubes_of(results, index);
+    if (cubes.at) return ft_cubes_split(sql, task, request->token, cubes, applied, &o->counts, err);
+    ft_status status = take_result(sql, request, index, entries, applied, err);
+    if (status != FT_OK || !*applied) return status;
+    if (!ft_task_is_cube(task)) return take_decided(results, index, &o->decided, err);
+    return ft_cubes_take(sql, results, index, &o->decided, &o->counts, err);
+}
+
+static ft_status take_with_cubes(ft_sql *sql, const ft_request *request, int64_t job, outcome *o,
+                                 json_t *late, ft_error *err)
+{
+    ft_entries entries = {.first = 0};
+    ft_status status = FT_OK;
+    for (size_t i = 0; i < request->results.count && status == FT_OK; i++) {
+        int64_t task = request->results.items[i].task;
+        bool applied = false;
+        if (FT_TASK_JOB(task) == job)
+            status = take_one_result(sql, request, i, &entries, o, &applied, err);
+        o->taken += applied;
+        if (!applied) json_array_append_new(late, json_integer(task));
+    }
+    ft_entries_release(&entries);
+    return status;
+}
+
+static ft_status store_outcome(ft_sql *sql, const ft_request *request, const outcome *o,
+                               ft_error *err)
+{
+    size_t count = o->decided.count;
+    ft_status status = FT_OK;
+    if (o->taken > 0) status = shrink(sql, request->token, (int64_t)o->taken, err);
+    if (status == FT_OK) status = ft_cubes_count(sql, request->job, &o->counts, err);
+    if (status == FT_OK && count > 0)
+        status = ft_store_verdicts_add(sql, request->job, &o->decided, count, err);
+    if (status == FT_OK && o->taken > 0)
+        status = ft_store_task_count_down(sql, request->job, (int64_t)count, err);
+    return status;
+}
+
+/* The change says which leases are over, for the nodes that have them. */
+static ft_status tell_outcome(ft_sql *sql, ft_request *request, const outcome *o, ft_error *err)
+{
+    ft_status status = ft_store_read_change(sql, request->job, o->taken > 0, &request->result, err);
+    if (status != FT_OK) return status;
+    if (json_array_size(o->counts.gone)) json_object_set(request->result, "gone", o->counts.gone);
+    return o->taken > 0 ? ft_node_tell(sql, request->result, err) : FT_OK;
+}
+
+static ft_status run_with_cubes(ft_sql *sql, ft_request *request, int64_t job, json_t *late,
+                                ft_error *err)
+{
+    outcome o = {.counts = {.gone = json_array()}};
+    ft_status status = take_with_cubes(sql, request, job, &o, late, err);
+    if (status == FT_OK) status = store_outcome(sql, request, &o, err);
+    if (status == FT_OK) status = tell_outcome(sql, request, &o, err);
+    json_decref(o.counts.gone);
+    ft_results_release(&o.decided);
+    return status;
+}
+
+static ft_status run_plainly(ft_sql *sql, ft_request *request, int64_t job, json_t *late,
+                             ft_error *err)
 {
     size_t count = 0;
-    ft_job_row job;
-    json_t *late = json_array();
-    ft_status status = ft_store_job_row(sql, request->job, &job, err);
-    if (status == FT_OK) status = take_results(sql, request, job.n, &count, late, err);
+    ft_status status = take_results(sql, request, job, &count, late, err);
     if (status == FT_OK && count > 0) status = shrink(sql, request->token, (int64_t)count, err);
     if (status == FT_OK && count > 0)
         status = ft_store_verdicts_add(sql, request->job, &request->results, count, err);
     if (status == FT_OK && count > 0)
         status = ft_store_task_count_down(sql, request->job, (int64_t)count, err);
+    return status == FT_OK ? ft_store_change(sql, request->job, count > 0, &request->result, err)
+                           : status;
+}
+
+static ft_status run_results(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    ft_job_row job;
+    json_t *late = json_array();
+    ft_status status = ft_store_job_row(sql, request->job, &job, err);
     if (status == FT_OK)
-        status = ft_store_change(sql, request->job, count > 0, &request->result, err);
+        status = have_cubes(&request->results) ? run_with_cubes(sql, request, job.n, late, err)
+                                               : run_plainly(sql, request, job.n, late, err);
     if (status == FT_OK) json_object_set(request->result, "late", late);
     json_decref(late);
     return status;

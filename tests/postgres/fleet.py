@@ -507,6 +507,49 @@ def lease_of_another_node(build):
         fleet.close()
 
 
+def sums(first, second):
+    """Two threads that add to each other's variable; an assertion that no order of them breaks, and that takes
+    long to prove."""
+    reached, states = set(), {(0, 0, 1, 1)}
+    while states:
+        p, q, i, j = states.pop()
+        if (p, q) == (first, second):
+            reached.add(i)
+        states |= ({(p + 1, q, i + j, j)} if p < first else set()) | ({(p, q + 1, i, i + j)} if q < second else set())
+    never = sorted(reached)[len(reached) // 2]
+    while never in reached:
+        never += 1
+    lines = [{"format": "foretell", "version": 1, "threads": ["M", "T1", "T2"], "variables": {"i": 1, "j": 1},
+              "locals": {}}]
+    lines += [{"thread": "M", "kind": "fork", "child": child} for child in ("T1", "T2")]
+    lines += [{"thread": "T1", "kind": "assign", "set": {"i": "(+ i j)"}}] * first
+    lines += [{"thread": "T2", "kind": "assign", "set": {"j": "(+ j i)"}}] * second
+    lines += [{"thread": "M", "kind": "join", "child": child} for child in ("T1", "T2")]
+    lines += [{"thread": "M", "kind": "assert", "term": f"(not (= i {never}))"}]
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def split_straggler(build):
+    """A subproblem that takes long is split, its parts go to both nodes, and it has one verdict."""
+    fleet = Fleet(build, "--split-ms", "100", sleepers=False)
+    try:
+        a, b = fleet.node(), fleet.node()
+        wait("they know of each other", lambda: len(a.good("GET", "/v1/workers")["nodes"]) == 2)
+        psql(fleet.address, "CREATE TABLE had (token bigint); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql "
+                            "AS $$ BEGIN INSERT INTO had VALUES (NEW.token); RETURN NULL; END $$; CREATE TRIGGER "
+                            "note AFTER UPDATE ON tasks FOR EACH ROW WHEN (NEW.state = 'leased' AND "
+                            "NEW.id & 134217728 <> 0) EXECUTE FUNCTION note()")
+        job = a.create(a.upload(sums(6, 6)), checks=["assertion"])
+        snapshot = b.finish(job)
+        counts = snapshot["checks"]["assertion"]
+        expect(snapshot["state"] == "done" and counts["safe"] == counts["candidates"] == 1, snapshot)
+        expect(fleet.number("SELECT count(*) FROM had") > 2, "it was not split")
+        expect(fleet.number("SELECT count(DISTINCT token >> 32) FROM had") == 2, "one node had all of its parts")
+        fleet.check_database()
+    finally:
+        fleet.close()
+
+
 def roles(build):
     """One node serves, another one works without serving; both are seen."""
     fleet = Fleet(build)
@@ -578,7 +621,7 @@ def refusals(build):
 
 TESTS = [one_foretell, killed_node, stopped_node, restarted_database, cancelled_elsewhere, limited_project,
          drained_node, lied_commit, killed_at_commit, lease_of_another_node,
-         delivered_once, delivery_of_dead_node, roles, refusals]
+         delivered_once, split_straggler, delivery_of_dead_node, roles, refusals]
 
 
 def main():

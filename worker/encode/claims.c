@@ -727,6 +727,7 @@ static ft_answer query(ft_decider *d, const attempt *of)
     d->beyond = ft_session_gave_up(d->session) || d->base_beyond;
     q.given_up |= d->beyond && d->problem->solver == FT_SOLVER_AUTO;
     if (!q.impossible) ft_query_causality(d, &q, question->claim, of->departing);
+    if (!q.impossible && d->problem->cube) ft_query_cube(d, &q);
     of->stats->encode_ms += ft_now_ms() - start;
     assert(q.assumptions.data[0] == q.active);
     ft_answer answer = ask_solver(d, &q, of);

@@ -50,6 +50,12 @@ void ft_decider_free(ft_decider *decider); /* accepts NULL */
 ft_answer ft_decider_decide(ft_decider *decider, const ft_question *question, ft_witness *witness,
                             ft_decide_stats *stats);
 
+/* Splits the problem's schedules into cubes, which have all of them together: by the sources of the
+ * reads that have the fewest, else by the order of sections of the most contended lock. At most
+ * FT_CUBES_MOST; fewer than two: nothing to split by. */
+enum { FT_CUBES_MOST = 32 };
+uint32_t ft_decider_split(ft_decider *decider, ft_cube cubes[FT_CUBES_MOST]);
+
 /* The same question, decided by the literal encoding, which is built anew for each claim. With a
  * bound, and for the claim STUCK, the default encoding answers. */
 ft_answer ft_literal_decide(const ft_problem *problem, const ft_question *question,

@@ -171,6 +171,8 @@ void ft_bound_atom(ft_decider *d, const ft_atom *atom); /* a new atom */
 void ft_bound_free(ft_bound *bound);                    /* accepts NULL */
 /* causal.c: adds the order that the causality graph derives for the claim (problem->causality). */
 void ft_query_causality(ft_decider *d, ft_query *query, const ft_claim *claim, bool departing);
+/* cube.c: assumes problem->cube, as far as this decider's events have its choices. */
+void ft_query_cube(ft_decider *d, ft_query *query);
 /* stuck.c: STUCK of claim.h. */
 void ft_query_stuck(ft_decider *d, ft_query *query, uint32_t e);
 

@@ -514,7 +514,31 @@ ft_status ft_engine_plan(ft_engine *engine, json_t **plan, ft_error *err)
 ft_status ft_engine_solve(ft_engine *engine, uint32_t subproblem, const char *key, json_t **record,
                           ft_error *err)
 {
+    return ft_engine_solve_part(engine, subproblem, key, &(ft_engine_part){.cube = NULL}, record,
+                                err);
+}
+
+static json_t *solve_part(ft_engine *engine, const ft_group *group, const ft_engine_part *part,
+                          const ft_cube *cube)
+{
+    engine->problem.cube = part->cube ? cube : NULL;
+    if (part->cube) { /* what was learned of the other cubes leads the search astray */
+        ft_analyses_close(engine->analyses, FT_ANALYSIS_ORDER_BASE);
+        ft_analyses_close(engine->analyses, FT_ANALYSIS_Z3_BASE);
+    }
+    engine->split_ms = part->split_ms;
+    json_t *record = ft_engine_solve_group(engine, group);
+    engine->problem.cube = NULL;
+    engine->split_ms = 0;
+    return record;
+}
+
+ft_status ft_engine_solve_part(ft_engine *engine, uint32_t subproblem, const char *key,
+                               const ft_engine_part *part, json_t **record, ft_error *err)
+{
+    ft_cube cube = {.count = 0};
     ft_status status = ft_engine_prepare(engine, err);
+    if (status == FT_OK && part->cube) status = ft_cube_read(engine->trace, part->cube, &cube, err);
     if (status != FT_OK) return status;
     if (subproblem >= engine->subproblems.len)
         return ft_error_set(err, FT_INTERNAL, "the plan has no subproblem %u", subproblem);
@@ -526,7 +550,7 @@ ft_status ft_engine_solve(ft_engine *engine, uint32_t subproblem, const char *ke
                               subproblem, own, key);
     free(own);
     if (!same) return status;
-    json_t *made = ft_engine_solve_group(engine, group);
+    json_t *made = solve_part(engine, group, part, &cube);
     status = ft_session_trusted(err);
     if (status != FT_OK) {
         json_decref(made);

@@ -53,6 +53,19 @@ ft_status ft_engine_plan(ft_engine *engine, json_t **plan, ft_error *err) FT_MUS
 ft_status ft_engine_solve(ft_engine *engine, uint32_t subproblem, const char *key, json_t **record,
                           ft_error *err) FT_MUST_CHECK;
 
+/* How much of a subproblem. */
+typedef struct ft_engine_part {
+    const json_t *cube; /* CUBE of engine/cubes.h: of its schedules only those; NULL: all */
+    uint32_t split_ms;  /* if it takes longer: a record with verdict unknown and with "cubes", an
+                           array of CUBEs that have all of its schedules together, at least two;
+                           where there is nothing to split by its whole budget is used. 0: never.
+                           A cube is not split */
+} ft_engine_part;
+/* The same of a part. A violation is one of the whole. */
+ft_status ft_engine_solve_part(ft_engine *engine, uint32_t subproblem, const char *key,
+                               const ft_engine_part *part, json_t **record,
+                               ft_error *err) FT_MUST_CHECK;
+
 /* Decides a single claim without the pruning passes: solver and checker alone. witness (may be
  * NULL) is filled on FT_VERDICT_VIOLATION; release it. For tests and benchmarks. */
 ft_status ft_engine_decide(ft_engine *engine, const ft_claim *claim, ft_verdict *verdict,

@@ -230,6 +230,9 @@ static bool decide_claim(void *context, const ft_claim *claim)
         pass->minimised = o.minimised;
         return false;
     }
+    bool late = o.verdict == FT_VERDICT_UNKNOWN && o.reason == FT_REASON_BUDGET;
+    if (late && pass->engine->split_ms > 0)
+        ft_cubes_find(pass->engine, claim, &pass->engine->cubes);
     note_trouble(pass, o);
     return true;
 }
@@ -502,10 +505,9 @@ static bool look_relaxed(ft_engine *engine, const ft_group *group, double *ms, g
     return false;
 }
 
-json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group)
+static json_t *solve_for(ft_engine *engine, const ft_group *group, double ms)
 {
     group_pass pass;
-    double ms = engine->spec.subproblem_ms;
     if (!look_relaxed(engine, group, &ms, &pass)) {
         pass = look(engine, group, ms);
         look_wider(&pass);
@@ -514,4 +516,24 @@ json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group)
     json_t *record = record_of(&pass);
     release(&pass);
     return record;
+}
+
+/* What cannot be split has all of its time. */
+json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group)
+{
+    double all = engine->spec.subproblem_ms, soft = engine->split_ms;
+    bool splits = soft > 0 && soft < all && !engine->problem.cube;
+    engine->cubes.count = 0;
+    if (!splits) engine->split_ms = 0;
+    json_t *record = solve_for(engine, group, splits ? soft : all);
+    const char *verdict = json_string_value(json_object_get(record, "verdict"));
+    if (!splits || !verdict || strcmp(verdict, ft_verdict_name(FT_VERDICT_UNKNOWN)) != 0)
+        return record;
+    if (engine->cubes.count > 1) {
+        json_object_set_new(record, "cubes", ft_cubes_json(&engine->cubes));
+        return record;
+    }
+    json_decref(record);
+    engine->split_ms = 0;
+    return solve_for(engine, group, all - soft);
 }

@@ -3,6 +3,7 @@
 #ifndef FT_ENGINE_INTERNAL_H
 #define FT_ENGINE_INTERNAL_H
 
+#include "engine/cubes.h"
 #include "engine/doubt.h"
 #include "engine/engine.h"
 #include "engine/passes.h"
@@ -29,6 +30,8 @@ struct ft_engine {
     ft_engine *wider;           /* wider.c; NULL until needed, and where nothing is asked of it */
     ft_doubt *doubt;            /* of a broken trace; NULL: it is not, or all is in doubt */
     ft_engine *relaxed;         /* of its relaxed trace; NULL until needed */
+    uint32_t split_ms;          /* of the group at hand, past which it is split; 0: it is not */
+    ft_cubes cubes;             /* of it, when its time was up */
     double looked_ms, wider_ms; /* that its groups took so far, by this one and by the wider one */
 };
 

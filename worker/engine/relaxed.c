@@ -20,6 +20,7 @@ static ft_engine *relaxed_of(ft_engine *engine)
     relaxed->problem.order = relaxed->order;
     relaxed->problem.run = relaxed->run;
     relaxed->problem.causality = NULL;
+    relaxed->problem.cube = NULL; /* it is asked about all schedules */
     relaxed->problem.domains = NULL;
     ft_engine_open_model(relaxed, NULL);
     return relaxed;

@@ -42,6 +42,7 @@ static ft_engine *widened(ft_engine *engine)
                          .candidates = engine->candidates};
     wider->problem.model = wider->context.model = FT_MODEL_MAXIMAL;
     wider->problem.causality = NULL;
+    wider->problem.cube = NULL; /* it is asked about all schedules */
     wider->problem.domains = NULL;
     ft_engine_open_model(wider, engine->analyses);
     return wider;

@@ -14,6 +14,27 @@
 #include "problem/slice.h"
 #include "verdict/claim.h"
 
+/* A choice that splits the schedules of a problem: where a read takes its value from, or in which
+ * order two events are executed. Every schedule has one of SOURCE, for some write, and ABSENT for
+ * a read, and can be had with ORDER or its opposite. */
+typedef enum ft_choice_kind {
+    FT_CHOICE_SOURCE, /* the access of event, a read that is executed, returns what `other` wrote */
+    FT_CHOICE_ABSENT, /* event is not executed */
+    FT_CHOICE_ORDER   /* event before other */
+} ft_choice_kind;
+typedef struct ft_choice {
+    ft_choice_kind kind;
+    uint32_t event;
+    uint32_t access; /* SOURCE */
+    uint32_t other;  /* SOURCE: the write, FT_NO_EVENT: the initial value. ORDER: the later one */
+} ft_choice;
+/* All of them: a part of the problem's schedules. */
+enum { FT_CUBE_CHOICES = 3 };
+typedef struct ft_cube {
+    ft_choice choices[FT_CUBE_CHOICES];
+    uint32_t count;
+} ft_cube;
+
 typedef struct ft_problem {
     const ft_trace *trace;
     const ft_order *order;
@@ -31,6 +52,8 @@ typedef struct ft_problem {
     const struct ft_intervals *bounds; /* constraints */
     const struct ft_intervals *widths; /* BitVecs in fewer bits */
     const struct ft_numbers *numbers;  /* BitVecs that are Ints (reduce/intervals/numbers.h) */
+    const ft_cube *cube; /* what is asked about is its schedules alone; a decider may take more;
+                            NULL: all schedules */
     struct ft_causality *causality; /* whose edges the default encoding assumes with a claim; NULL:
                                        none */
 } ft_problem;

@@ -724,6 +724,7 @@ static bool write_trace(build *b)
     renumber_claim(b);
     ft_window *window = b->window;
     window->problem = *b->w->problem;
+    window->problem.cube = NULL; /* its events have other numbers here */
     window->problem.trace = &window->trace;
     window->problem.order = window->order = ft_order_new(&window->trace);
     window->problem.run = window->run = ft_run_new(&window->trace);

@@ -123,8 +123,11 @@ static ft_status solve_task(ft_exchange *exchange, const json_t *task, ft_error 
     if (!id) return ft_exchange_broken(exchange, "tasks.task", err);
     if (!json_is_integer(number) || subproblem < 0 || subproblem > (json_int_t)UINT32_MAX)
         return ft_exchange_broken(exchange, "tasks.subproblem", err);
-    if (ft_engine_solve(s->engine, (uint32_t)subproblem, key, &record, &exchange->problem) !=
-        FT_OK) {
+    const json_t *split = json_object_get(exchange->body, "split_ms");
+    const ft_engine_part part = {.cube = json_object_get(task, "cube"),
+                                 .split_ms = (uint32_t)json_integer_value(split)};
+    if (ft_engine_solve_part(s->engine, (uint32_t)subproblem, key, &part, &record,
+                             &exchange->problem) != FT_OK) {
         ft_service_forget_engine(s);
         return FT_OK;
     }
