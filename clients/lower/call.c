@@ -252,6 +252,8 @@ static const printer PRINTERS[] = {
     {"vdprintf", "__foretell_print", 2, false, true},
     {"vsprintf", "__foretell_format", 2, false, true},
     {"vsnprintf", "__foretell_format_most", 3, false, true},
+    {"sscanf", "__foretell_scan", 2, false, false},
+    {"__isoc99_sscanf", "__foretell_scan", 2, false, false},
 };
 
 static const printer *printer_of(const char *name)
@@ -369,6 +371,8 @@ static const struct {
     {"printf", false, call_printer},
     {"fprintf", false, call_printer},
     {"dprintf", false, call_printer},
+    {"sscanf", false, call_printer},
+    {"__isoc99_sscanf", false, call_printer},
     {"sprintf", false, call_printer},
     {"snprintf", false, call_printer},
     {"vprintf", false, call_printer},

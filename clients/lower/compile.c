@@ -49,14 +49,16 @@ static bool is_cplusplus(const char *file)
     return false;
 }
 
-/* Without optimisation, which would merge reads of shared variables, but without the attribute that
- * keeps locals from being promoted. */
+/* Without a pass of optimisation, which would merge reads of shared variables, but without the
+ * attribute that keeps locals from being promoted, and with the bodies of C99's inline functions.
+ */
 static ft_status compile(const char *file, char *const *arguments, size_t n, const char *to,
                          ft_error *err)
 {
     static const char *const FIXED[] = {
-        "-O0",        "-g",           "-Xclang",           "-disable-O0-optnone",
-        "-emit-llvm", "-fno-builtin", "-ffp-contract=off", "-o"};
+        "-O1",        "-g",           "-Xclang",        "-disable-llvm-passes",
+        "-emit-llvm", "-fno-builtin", "-U__OPTIMIZE__", "-ffp-contract=off",
+        "-o"};
     FT_VEC(char *) command = {0};
     ft_vec_push(&command, COMPILER);
     ft_vec_push(&command, "-c");

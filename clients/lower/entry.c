@@ -83,10 +83,25 @@ static void use_handlers(LLVMModuleRef module)
     LLVMSetValueName2(all, "exit", 4);
 }
 
+/* The program is called with its name alone: argc is 1. */
+static void give_arguments(LLVMModuleRef module, LLVMValueRef entry)
+{
+    unsigned n = LLVMCountParams(entry);
+    LLVMValueRef names = LLVMGetNamedGlobal(module, "program_arguments");
+    assert(names);
+    if (n > 0 && LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(entry, 0))) == LLVMIntegerTypeKind)
+        LLVMReplaceAllUsesWith(LLVMGetParam(entry, 0),
+                               LLVMConstInt(LLVMTypeOf(LLVMGetParam(entry, 0)), 1, false));
+    if (n > 1 && LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(entry, 1))) == LLVMPointerTypeKind)
+        LLVMReplaceAllUsesWith(LLVMGetParam(entry, 1),
+                               LLVMConstBitCast(names, LLVMTypeOf(LLVMGetParam(entry, 1))));
+}
+
 void lower_frame_main(LLVMModuleRef module)
 {
     LLVMValueRef entry = LLVMGetNamedFunction(module, "main");
     if (!entry || LLVMIsDeclaration(entry)) return;
+    give_arguments(module, entry);
     structors before = read_list(module, "llvm.global_ctors");
     structors after = read_list(module, "llvm.global_dtors");
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
@@ -98,4 +113,11 @@ void lower_frame_main(LLVMModuleRef module)
     LLVMDisposeBuilder(builder);
     ft_vec_release(&before);
     ft_vec_release(&after);
+}
+
+void ft_lower_bound_threads(LLVMModuleRef module, unsigned most)
+{
+    LLVMValueRef bound = LLVMGetNamedGlobal(module, "foretell_most_threads");
+    FT_REQUIRE(bound);
+    LLVMSetInitializer(bound, LLVMConstInt(LLVMGlobalGetValueType(bound), most, false));
 }

@@ -25,6 +25,8 @@
 ft_status ft_lower_compile(LLVMContextRef context, char *const *files, size_t n_files,
                            char *const *arguments, size_t n_arguments, LLVMModuleRef *module,
                            ft_error *err) FT_MUST_CHECK;
+/* No thread starts more than so many others. */
+void ft_lower_bound_threads(LLVMModuleRef module, unsigned most);
 /* The program of the module, validated; the caller frees it. */
 ft_status ft_lower_module(LLVMModuleRef module, ft_program **program, ft_error *err) FT_MUST_CHECK;
 

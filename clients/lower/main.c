@@ -15,6 +15,7 @@ static const char HELP[] =
     "C library's functions. What cannot be lowered is an error that names the function and place.\n"
     "\n"
     "  -o PROGRAM      where to; - is standard output\n"
+    "  --threads=N     a thread that would start more than N others stands there forever\n"
     "  --text          as text, which people can read; else binary\n"
     "  -I, -D, -U ...  are the compiler's\n"
     "  -h, --help      show this help\n"
@@ -27,6 +28,7 @@ typedef struct request {
     FT_VEC(char *) arguments;
     const char *output;
     bool text;
+    unsigned threads; /* that one may start; 0: no bound */
 } request;
 
 static int refuse(const char *message, const char *what)
@@ -43,6 +45,8 @@ static int read_arguments(int argc, char **argv, request *r)
             return fputs(HELP, stdout), 0;
         if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
             r->output = argv[++i];
+        else if (strncmp(argv[i], "--threads=", 10) == 0)
+            r->threads = (unsigned)strtoul(argv[i] + 10, NULL, 10);
         else if (strcmp(argv[i], "--text") == 0)
             r->text = true;
         else if (strncmp(argv[i], "--", 2) == 0)
@@ -79,6 +83,7 @@ static ft_status lower(const request *r, ft_error *err)
     ft_program *program = NULL;
     ft_status status = ft_lower_compile(context, r->files.data, r->files.len, r->arguments.data,
                                         r->arguments.len, &module, err);
+    if (status == FT_OK && r->threads) ft_lower_bound_threads(module, r->threads);
     if (status == FT_OK) status = ft_lower_module(module, &program, err);
     if (status == FT_OK) status = write_program(r, program, err);
     ft_program_free(program);

@@ -148,6 +148,35 @@ static ft_status through_cast(lowering *l, LLVMValueRef cast, uint32_t *symbol, 
     return FT_OK;
 }
 
+/* Of numbers anything that an address is computed with; of an address and a number sums. */
+static ft_status constant_sum(lowering *l, LLVMValueRef c, uint32_t *symbol, uint64_t *offset)
+{
+    uint32_t other;
+    uint64_t b;
+    LLVMOpcode code = LLVMGetConstOpcode(c);
+    LOWER_TRY(lower_constant_address(l, LLVMGetOperand(c, 0), symbol, offset));
+    LOWER_TRY(lower_constant_address(l, LLVMGetOperand(c, 1), &other, &b));
+    bool numbers = *symbol == FT_NO_SYMBOL && other == FT_NO_SYMBOL;
+    if (code == LLVMAdd && (*symbol == FT_NO_SYMBOL || other == FT_NO_SYMBOL)) {
+        if (other != FT_NO_SYMBOL) *symbol = other;
+        *offset += b;
+    } else if (code == LLVMSub && (other == FT_NO_SYMBOL || other == *symbol)) {
+        if (other == *symbol) *symbol = FT_NO_SYMBOL;
+        *offset -= b;
+    } else if (code == LLVMMul && numbers) {
+        *offset *= b;
+    } else if (code == LLVMAnd && numbers) {
+        *offset &= b;
+    } else if (code == LLVMOr && numbers) {
+        *offset |= b;
+    } else if (code == LLVMShl && numbers && b < 64) {
+        *offset <<= b;
+    } else {
+        return lower_fail(l, "a constant expression that is not lowered yet");
+    }
+    return FT_OK;
+}
+
 static ft_status constant_expression(lowering *l, LLVMValueRef c, uint32_t *symbol,
                                      uint64_t *offset)
 {
@@ -163,9 +192,16 @@ static ft_status constant_expression(lowering *l, LLVMValueRef c, uint32_t *symb
         LOWER_TRY(constant_offset(l, c, &inner));
         *offset += inner;
         return FT_OK;
+    case LLVMTrunc:
+    case LLVMZExt:
+        LOWER_TRY(lower_constant_address(l, LLVMGetOperand(c, 0), symbol, offset));
+        if (*symbol != FT_NO_SYMBOL) break;
+        *offset &= ft_width_mask((uint8_t)LLVMGetIntTypeWidth(LLVMTypeOf(c)));
+        return FT_OK;
     default:
-        return lower_fail(l, "a constant expression that is not lowered yet");
+        if (LLVMGetNumOperands(c) == 2) return constant_sum(l, c, symbol, offset);
     }
+    return lower_fail(l, "a constant expression that is not lowered yet");
 }
 
 ft_status lower_constant_address(lowering *l, LLVMValueRef constant, uint32_t *symbol,

@@ -958,6 +958,19 @@ def of_explore_check(world, command):
         need(run("explore", "checked.c").code == 1 and run("explore", "--check", "race", "checked.c").code == 0)
 
 
+def of_threads(world, command):
+    text = ("#include <pthread.h>\nvoid *f(void *p) { return p; }\n"
+            "int main(void) { pthread_t t[9]; for (int i = 0; i < 9; i++) pthread_create(&t[i], 0, f, 0); return 0; }")
+    (WORK / "threads.c").write_text(text)
+    if run("lower", "--threads", 2, "threads.c", "-o", "threads.program").code:
+        return
+    if command == "explore":
+        need(run("explore", "--threads", 2, "threads.c").code == 3)
+    else:
+        run("lower", "threads.c", "-o", "unbounded.program")
+        need((WORK / "threads.program").read_bytes() != (WORK / "unbounded.program").read_bytes())
+
+
 def of_input(world, command):
     (WORK / "inputs.c").write_text("#include <assert.h>\nint __VERIFIER_nondet_int(void);\n"
                                    "int main(void) { assert(__VERIFIER_nondet_int() != 7); return 0; }")
@@ -974,6 +987,7 @@ EFFECTS += [
     ("undefine", "explore verify", of_sources("-U", "__linux__", "int main(void) {\n#ifndef __linux__\n assert(0);\n#endif\n"
                                                " return 0; }")),
     ("std", "explore verify", of_sources("--std", "c99", "int main(void) { assert(__STDC_VERSION__ != 199901L); return 0; }")),
+    ("threads", "lower explore verify", of_threads),
     ("check", "explore", of_explore_check),
     ("input", "explore", of_input),
     ("output", "lower", of_lower_output),

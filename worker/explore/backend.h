@@ -1,11 +1,12 @@
-/* Which executor explores a program: one interface over those that there are. */
+/* How exploring.h sees the executor of programs (symbolic.h): what a failing run did wrong, and
+ * what was left open. */
 #ifndef FT_WORKER_EXPLORE_BACKEND_H
 #define FT_WORKER_EXPLORE_BACKEND_H
 
 #include "explore/executor.h"
 #include "program/witness/witness.h"
 
-/* An input that the job gives: all values that are read of it. */
+/* An input that the job gives: all values that are read of it. The others are open. */
 typedef struct ft_given_input {
     const char *name;
     uint64_t value;
@@ -30,13 +31,10 @@ const ft_x_executor *ft_backend_executor(const ft_backend *backend);
  * False: nothing. `expected`: the exit code that is none. */
 bool ft_backend_failure(const ft_backend *backend, const ft_x_run *run, int32_t expected,
                         ft_execution *execution, ft_interpreter_error *error);
-/* Does the run count neither as one that ended well nor as one that failed, and why? NULL: no. */
-const char *ft_backend_left_open(const ft_backend *backend);
+/* Why some run counts neither as one that ended well nor as one that failed; NULL: none does. Valid
+ * until the next call. */
+const char *ft_backend_left_open(ft_backend *backend);
 /* The bounds cut some run. */
 bool ft_backend_bounded(const ft_backend *backend);
-/* The inputs that were read and not given, which had the value 0; in the order of their names. */
-size_t ft_backend_zeros(const ft_backend *backend, const char *const **names);
-/* Every value of them was tried. */
-bool ft_backend_inputs_open(const ft_backend *backend);
 
 #endif

@@ -9,7 +9,7 @@
 #include "explore/internal.h"
 #include "program/binary.h"
 
-enum { DEFAULT_MS = 300000, MOST_ROUNDS = 200 };
+enum { DEFAULT_MS = 300000, DEFAULT_STEPS = 10000, FEW_THREADS = 5, MOST_ROUNDS = 200 };
 
 /* ---- programs ---- */
 
@@ -80,7 +80,8 @@ static ft_status read_inputs(const json_t *spec, ft_exploring *x, ft_error *err)
 
 static ft_status read_spec(const json_t *spec, ft_exploring *x, ft_error *err)
 {
-    uint64_t ms = DEFAULT_MS, preemptions = UINT32_MAX, steps = 0, code = 0, iterations = 0;
+    uint64_t ms = DEFAULT_MS, preemptions = UINT32_MAX, steps = DEFAULT_STEPS, code = 0,
+             iterations = 0;
     const json_t *explore = json_object_get(spec, "explore");
     ft_status status = read_checks(spec, x, err);
     if (status == FT_OK) status = read_inputs(spec, x, err);
@@ -203,6 +204,16 @@ static ft_status explore_once(ft_exploring *x, ft_error *err)
     return status;
 }
 
+/* What cannot be explored is said, and what was found before counts. */
+static ft_status leave_open(ft_exploring *x, ft_error *err)
+{
+    free(x->open);
+    x->open = ft_strdup(err->message);
+    x->anew = false;
+    *err = (ft_error)FT_ERROR_INIT;
+    return FT_OK;
+}
+
 static ft_status explore(ft_exploring *x, ft_error *err)
 {
     ft_status status = FT_OK;
@@ -210,7 +221,7 @@ static ft_status explore(ft_exploring *x, ft_error *err)
     do status = explore_once(x, err);
     while (status == FT_OK && x->anew && ++rounds < MOST_ROUNDS && now() - x->began < x->seconds);
     if (x->anew) x->left_aside = true;
-    return status;
+    return status == FT_UNSUPPORTED ? leave_open(x, err) : status;
 }
 
 /* ---- the whole ---- */
@@ -219,9 +230,8 @@ static void release(ft_exploring *x)
 {
     for (size_t i = 0; i < x->failures.len; i++)
         ft_execution_release(&x->failures.data[i].execution);
-    for (size_t i = 0; i < x->zeros.len; i++) free(x->zeros.data[i]);
     ft_vec_release(&x->failures);
-    ft_vec_release(&x->zeros);
+    free(x->open);
     ft_vec_release(&x->points);
     ft_vec_release(&x->inputs);
 }

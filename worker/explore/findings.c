@@ -109,16 +109,23 @@ void ft_exploring_note(ft_exploring *x, const ft_x_run *run, const ft_execution 
     f->switches = switches;
 }
 
+/* Was it lowered with a bound on threads (clients/lower/models/threads.c)? */
+static bool bounds_threads(const ft_program *p)
+{
+    static const char NAME[] = "foretell_most_threads";
+    uint32_t symbol = ft_intern_find(&p->names, NAME, sizeof NAME - 1);
+    const ft_object *o = symbol == FT_NO_ID ? NULL : ft_program_object(p, symbol);
+    return o && o->n_initial > 0;
+}
+
 void ft_exploring_take_facts(ft_exploring *x)
 {
-    const char *const *names;
-    size_t n = ft_backend_zeros(x->backend, &names);
+    const char *open = ft_backend_left_open(x->backend);
     x->bounded = ft_backend_bounded(x->backend);
-    x->open = ft_backend_left_open(x->backend);
-    x->inputs_open = ft_backend_inputs_open(x->backend);
-    for (size_t i = 0; i < x->zeros.len; i++) free(x->zeros.data[i]);
-    x->zeros.len = 0;
-    for (size_t i = 0; i < n; i++) ft_vec_push(&x->zeros, ft_strdup(names[i]));
+    bool discarded = x->outcome.total.discarded || x->outcome.tree.discarded;
+    if (discarded && bounds_threads(x->program)) x->bounded = true;
+    free(x->open);
+    x->open = open ? ft_strdup(open) : NULL;
 }
 
 /* ---- records ---- */
@@ -211,10 +218,15 @@ typedef struct rest {
 
 static void say_inputs(const ft_exploring *x, ft_strbuf *out)
 {
-    if (x->inputs_open && !x->inputs.len)
-        ft_strbuf_puts(out, " and every input");
-    else if (x->inputs.len || x->zeros.len)
-        ft_strbuf_puts(out, ", for the given inputs");
+    bool reads = false;
+    for (size_t i = 0; i < x->program->functions.len; i++) {
+        const ft_function *f = &x->program->functions.data[i];
+        for (size_t k = 0; k < f->instructions.len; k++)
+            reads |= f->instructions.data[k].code == FT_CODE_INPUT;
+    }
+    if (reads)
+        ft_strbuf_puts(out, x->inputs.len ? " and every input but those that are given"
+                                          : " and every input");
 }
 
 static bool is_every(const ft_exploring *x)
@@ -294,19 +306,11 @@ static void add_note(json_t *notes, const char *code, json_t *text)
 static json_t *notes_of(const ft_exploring *x, const rest *r)
 {
     json_t *notes = json_array();
-    ft_strbuf names = {0};
     add_note(notes, "explored", json_sprintf("explored: %s", ft_strbuf_text(&r->text)));
     if (x->points.len)
         add_note(notes, "points",
                  json_sprintf("threads also change in front of the %zu accesses of data races",
                               x->points.len));
-    for (size_t i = 0; i < x->zeros.len && !x->inputs_open; i++)
-        ft_strbuf_printf(&names, "%s%s", i ? ", " : "", x->zeros.data[i]);
-    if (names.len)
-        add_note(
-            notes, "inputs",
-            json_sprintf("inputs without a value were 0: %s (--input NAME=VALUE)", names.text));
-    ft_strbuf_release(&names);
     return notes;
 }
 

@@ -33,10 +33,9 @@ typedef struct ft_exploring {
     bool anew;              /* there are new points */
     bool left_aside;        /* a race whose accesses are no points */
     ft_x_outcome outcome;   /* of the last round, and below */
-    bool bounded, inputs_open;
-    const char *open;     /* why some run was left open; NULL: none was */
-    FT_VEC(char *) zeros; /* inputs without a value */
-    ft_backend *backend;  /* while a round runs */
+    bool bounded;
+    char *open;          /* why some run was left open; NULL: none was */
+    ft_backend *backend; /* while a round runs */
 } ft_exploring;
 
 /* ---- findings.c */

@@ -330,6 +330,7 @@ static void conclude(running *r, ft_x_run *run)
     bool discarded = run->end == FT_X_DISCARDED && c->options.races && !ft_sym_is_unknown(r->m);
     if (discarded && ft_running_races_before(r, &run->result)) run->end = FT_X_DONE;
     if (!judged) return;
+    c->counts.placeless += ft_sym_thread_count(r->m) > 1 && ft_sym_unknown_places(r->m) > 0;
     if (!ft_sym_is_unknown(r->m) && ft_running_judge(r, run->end == FT_X_STUCK, &run->result))
         return;
     c->counts.unknown++;

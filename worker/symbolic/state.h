@@ -160,5 +160,7 @@ typedef struct ft_sym_access {
     uint64_t at, n;
     bool writes, atomic;
 } ft_sym_access;
+/* How many accesses at places that inputs decide the state has behind itself. */
+size_t ft_sym_unknown_places(const ft_sym_state *state);
 
 #endif

@@ -136,6 +136,7 @@ typedef struct ft_options {
     ft_texts inputs;                       /* --input NAME=VALUE, of explore */
     ft_texts includes, defines, undefines; /* -I, -D, -U */
     const char *standard;                  /* -std */
+    uint32_t threads;                      /* that a thread may start */
     bool text;
     /* replay */
     uint32_t deadline; /* seconds */

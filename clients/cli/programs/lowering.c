@@ -91,6 +91,11 @@ static words words_of(const ft_options *o, const char *path)
     add_each(&w, "-D", &o->defines);
     add_each(&w, "-U", &o->undefines);
     if (o->standard) add(&w, "-std=", o->standard);
+    if (o->threads) {
+        char most[32];
+        snprintf(most, sizeof most, "--threads=%u", o->threads);
+        add(&w, most, "");
+    }
     if (o->text) add(&w, "--text", "");
     add(&w, "-o", "");
     add(&w, "", path ? path : "-");

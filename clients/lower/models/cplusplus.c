@@ -68,6 +68,9 @@ static void *run(void *argument)
     return NULL;
 }
 
+int pthread_create(unsigned long *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *argument);
+
 /* The second argument is a std::unique_ptr of the state, which is taken from it. */
 void _ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE(
     unsigned long *thread, state **given, void (*depend)(void))
@@ -75,7 +78,7 @@ void _ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteI
     state *s = *given;
     (void)depend;
     *given = NULL;
-    *thread = __foretell_create(run, s);
+    pthread_create(thread, NULL, run, s);
 }
 
 void _ZNSt6thread4joinEv(unsigned long *thread)

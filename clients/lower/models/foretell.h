@@ -22,6 +22,7 @@ void __foretell_detach(unsigned long thread);
 unsigned long __foretell_self(void);
 void __foretell_end(void *result) __attribute__((noreturn));
 void __foretell_yield(void);
+void __foretell_assume(int condition);
 
 void __foretell_mutex_init_normal(void *mutex);
 void __foretell_mutex_init_recursive(void *mutex);

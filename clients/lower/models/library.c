@@ -294,6 +294,13 @@ CLASS(ispunct, _ISpunct)
 
 /* ---- numbers ---- */
 
+int ffs(int n)
+{
+    for (int i = 0; i < 32; i++)
+        if ((unsigned)n >> i & 1) return i + 1;
+    return 0;
+}
+
 int abs(int n)
 {
     return n < 0 ? -n : n;
@@ -421,6 +428,8 @@ void _exit(int code)
 {
     __foretell_exit(code);
 }
+
+char *program_arguments[2] = {"program", NULL};
 
 /* ---- functions that are called at the end, the last one first */
 
@@ -756,4 +765,69 @@ void perror(const char *text)
 {
     fputs(text, stderr);
     fputs(": error\n", stderr);
+}
+
+/* ---- reading: sscanf, with numbers, characters and words */
+
+static int is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static void put_scanned(void *to, unsigned long value, int bytes)
+{
+    __foretell_copy(to, &value, (size_t)bytes);
+}
+
+static int scan_number(const char **at, char kind, int bytes, void *to)
+{
+    char *end;
+    int base = kind == 'x' ? 16 : kind == 'i' ? 0 : 10;
+    unsigned long value = (unsigned long)strtol(*at, &end, base);
+    if (end == *at) return 0;
+    put_scanned(to, value, bytes);
+    *at = end;
+    return 1;
+}
+
+static int scan_word(const char **at, char *to)
+{
+    size_t n = 0;
+    while ((*at)[n] && !is_blank((*at)[n])) n++;
+    if (!n) return 0;
+    for (size_t i = 0; i < n; i++) to[i] = (*at)[i];
+    to[n] = '\0';
+    *at += n;
+    return 1;
+}
+
+int __foretell_scan(const char *text, const char *format, const unsigned long *arguments)
+{
+    int read = 0;
+    const char *at = text;
+    for (const char *f = format; *f; f++) {
+        int bytes = 4, done;
+        if (is_blank(*f)) {
+            while (is_blank(*at)) at++;
+            continue;
+        }
+        if (*f != '%') {
+            if (*at++ != *f) return read;
+            continue;
+        }
+        for (f++; *f == 'l' || *f == 'h' || *f == 'z'; f++) bytes = *f == 'h' ? bytes / 2 : 8;
+        if (*f != 'c')
+            while (is_blank(*at)) at++;
+        if (!*at) return read ? read : EOF;
+        void *to = (void *)arguments[read];
+        if (*f == 'c')
+            *(char *)to = *at++, done = 1;
+        else if (*f == 's')
+            done = scan_word(&at, to);
+        else
+            done = scan_number(&at, *f, bytes, to);
+        if (!done) return read;
+        read++;
+    }
+    return read;
 }

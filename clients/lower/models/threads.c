@@ -31,9 +31,20 @@
 
 /* ---- threads. Of attributes only whether the thread is detached counts: the first int. */
 
+/* A thread that would start more is left standing: `foretell lower --threads` sets the number. What
+ * is explored of the program is bounded then (worker/explore/exploring.h knows the name). */
+unsigned foretell_most_threads;
+static __thread unsigned created;
+
+static void count_thread(void)
+{
+    if (foretell_most_threads && ++created > foretell_most_threads) __foretell_assume(0);
+}
+
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                    void *argument)
 {
+    count_thread();
     *thread = __foretell_create(start, argument);
     if (attributes && ((const int *)attributes)[0]) __foretell_detach(*thread);
     return 0;
@@ -189,6 +200,7 @@ static void *run_c11(void *argument)
 
 int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
+    count_thread();
     start *s = __foretell_alloc(sizeof *s);
     s->function = function;
     s->argument = argument;
@@ -237,5 +249,7 @@ VOID(call_once, (once_flag *flag, void (*function)(void)), __foretell_once(flag,
 
 /* ---- SV-COMP's sections */
 
+void reach_error(void);
+void __VERIFIER_assert(int condition) { if (!condition) reach_error(); }
 VOID(__VERIFIER_atomic_begin, (void), __foretell_atomic_begin())
 VOID(__VERIFIER_atomic_end, (void), __foretell_atomic_end())
