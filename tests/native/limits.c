@@ -1,11 +1,12 @@
-/* usage: limits WHAT: waits with a time limit, again and again until another thread has done its
- * part.
- *   condition, semaphore, pipe    such a loop
- *   once                          one such wait; the program fails if its limit passes */
+/* usage: limits WHAT [SECONDS]: waits with a time limit, again and again until another thread has
+ * done its part. condition, semaphore, pipe    such a loop once                          one such
+ * wait; the program fails if its limit passes sleep                         no wait: it fails if
+ * its sleep ends first */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static sem_t posted;
-static int done, ends[2];
+static int done, ends[2], seconds;
 
 static void *work(void *unused)
 {
@@ -29,6 +30,7 @@ static struct timespec in_a_while(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_sec += seconds;
     t.tv_nsec += 10000000;
     if (t.tv_nsec >= 1000000000) t.tv_sec++, t.tv_nsec -= 1000000000;
     return t;
@@ -54,6 +56,15 @@ static void semaphore(void)
     while (sem_timedwait(&posted, &until) && errno == ETIMEDOUT);
 }
 
+static int slept(void)
+{
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_sec = seconds}, NULL);
+    pthread_mutex_lock(&lock);
+    int there = done;
+    pthread_mutex_unlock(&lock);
+    return there;
+}
+
 static void pipe_end(void)
 {
     struct pollfd fd = {.fd = ends[0], .events = POLLIN};
@@ -64,12 +75,14 @@ int main(int argc, char **argv)
 {
     pthread_t thread;
     int result = 0;
+    if (argc > 2) seconds = (int)strtol(argv[2], NULL, 10);
     if (argc < 2 || pipe(ends) || sem_init(&posted, 0, 0)) return 2;
     pthread_create(&thread, NULL, work, NULL);
     if (!strcmp(argv[1], "condition")) result = condition(0);
     if (!strcmp(argv[1], "once")) result = condition(1);
     if (!strcmp(argv[1], "semaphore")) semaphore();
     if (!strcmp(argv[1], "pipe")) pipe_end();
+    if (!strcmp(argv[1], "sleep")) result = !slept();
     pthread_join(thread, NULL);
     return result;
 }

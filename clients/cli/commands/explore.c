@@ -67,6 +67,9 @@ static void print_choices(const explore *x)
         const ft_failing *f = &x->found.failing.data[i];
         ft_strbuf text = {0};
         ft_failing_print(f, &text);
+        if (f->needs.len)
+            fprintf(out_of(x), "foretell: %s%s: it %s\n", ft_strbuf_text(&text),
+                    ft_failing_is_apart(f) ? " (set apart)" : "", ft_strbuf_text(&f->needs));
         if (f->choice.len)
             fprintf(out_of(x), "foretell: %s (%u preemption%s): %s\n", ft_strbuf_text(&text),
                     f->run.preemptions, f->run.preemptions == 1 ? "" : "s",
@@ -91,7 +94,8 @@ static bool has_failure_that_counts(const explore *x)
                       o->suppressions.len || o->baselines.len || o->write_baseline ||
                       o->annotations;
     for (size_t i = 0; i < x->found.failing.len && !sets_apart; i++)
-        if (x->found.failing.data[i].confirmed) return true;
+        if (x->found.failing.data[i].confirmed && !ft_failing_is_apart(&x->found.failing.data[i]))
+            return true;
     return false;
 }
 

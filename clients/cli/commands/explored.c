@@ -80,7 +80,9 @@ size_t ft_explored_record(const ft_options *options, const ft_exploration *x, co
     for (size_t i = 0; i < x->failing.len; i++) {
         const ft_failing *f = &x->failing.data[i];
         ft_strbuf found = {0};
+        if (ft_failing_is_apart(f)) continue;
         ft_failing_print(f, &found);
+        if (f->needs.len) ft_strbuf_printf(&found, "; it %s", ft_strbuf_text(&f->needs));
         lost +=
             !add(options, &f->run, ft_strbuf_text(&found), is_endless(f), folder, i + 1, traces);
         ft_strbuf_release(&found);

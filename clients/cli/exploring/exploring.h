@@ -3,6 +3,7 @@
  *
  *   session.c   the search: budget, progress, what came of it
  *   kept.c      runs that are worth a recording
+ *   needs.c     sleeps and time limits that a run needs to be over first
  *   failing.c   failing runs, the choice that decides
  *   racing.c    runs with data races
  *   order.c     from a run to an order of actions
@@ -52,23 +53,32 @@ typedef struct ft_explorer {
     ft_places places;
 } ft_explorer;
 
+/* What a run needs that is less likely than others (explore/delays.h). */
+typedef enum ft_need {
+    FT_NEEDS_NOTHING,
+    FT_NEEDS_DELAY,     /* a sleep or a time limit is over before other threads go on */
+    FT_NEEDS_LONG_LIMIT /* a limit of more than five seconds: such failures are set apart */
+} ft_need;
+
 /* A run that is worth a recording. */
 typedef struct ft_kept_run {
     bool fails;
     ft_run_setting points;
+    ft_need need;
     uint32_t preemptions;
     FT_VEC(ft_x_pick) picks;
     ft_strbuf order; /* raw/follow.h; empty where the run did not repeat itself */
 } ft_kept_run;
 
-/* The best run with a failure: of the fewest points, preemptions and steps, in this order, then the
- * first by its picks. */
+/* The best run with a failure: without a long limit, then of the fewest points, without another
+ * delay, of the fewest preemptions and steps, in this order, then the first by its picks. */
 typedef struct ft_failing {
     ft_native_failure failure; /* its texts are owned by the list's owner */
     char *text, *module;       /* of the failure: what it says and where */
     uint64_t number;           /* ft_x_run.result */
     ft_kept_run run;
     bool confirmed;   /* its picks lead to it again */
+    ft_strbuf needs;  /* for people: the delays that it needs, where and how long; "": none */
     ft_strbuf choice; /* for people: the first choice that decides; "" where none was found */
 } ft_failing;
 
@@ -117,6 +127,8 @@ bool ft_exploration_is_whole(const ft_exploration *exploration);
 bool ft_exploration_ended(const ft_exploration *exploration);
 /* Appends one line without its end: "every schedule (6) was run: nothing found". */
 void ft_exploration_print(const ft_exploration *exploration, ft_strbuf *out);
+/* Failures that are set apart are not recorded, and do not count. */
+bool ft_failing_is_apart(const ft_failing *failing);
 /* Appends what the failure is: "exit code 1", "signal 6 (Aborted)". */
 void ft_failing_print(const ft_failing *failing, ft_strbuf *out);
 
@@ -137,6 +149,12 @@ int ft_kept_compare(const ft_kept_run *a, const ft_kept_run *b);
 ft_status ft_kept_run_again(ft_explorer *explorer, ft_run_setting setting, const ft_x_pick *picks,
                             size_t n, ft_x_run *run, ft_error *err) FT_MUST_CHECK;
 void ft_kept_release(ft_kept_run *kept);
+
+/* ---- needs.c: of the run that the executor finished last */
+
+ft_need ft_needs_of(ft_explorer *explorer, const ft_x_run *run);
+/* "needs the sleep of 1 s at FILE:LINE to end first"; "" where it needs nothing. */
+void ft_needs_print(ft_explorer *explorer, const ft_x_run *run, ft_strbuf *out);
 
 /* ---- failing.c: for session.c alone */
 

@@ -30,6 +30,11 @@ void ft_failing_note(ft_failing_list *all, ft_explorer *x, const ft_x_run *run)
     if (f) ft_kept_note(&f->run, x, run);
 }
 
+bool ft_failing_is_apart(const ft_failing *f)
+{
+    return f->run.need == FT_NEEDS_LONG_LIMIT;
+}
+
 /* ---- running it again */
 
 static void keep_failure(ft_failing *f, const ft_native_failure *failure)
@@ -126,6 +131,7 @@ static ft_status conclude(ft_failing *f, ft_explorer *x, ft_error *err)
     if (f->confirmed) {
         keep_failure(f, failure);
         ft_order_print(x->native, &failing.run, &kept->order);
+        ft_needs_print(x, &failing.run, &f->needs);
         for (size_t i = 0; i < failing.run.steps.len; i++)
             ft_vec_push(&failing.pcs, ft_native_step_origin(x->native, i).pc);
         status = find_choice(x, f, &failing, err);

@@ -28,7 +28,10 @@ static int compare_picks(const ft_x_pick *a, const ft_x_pick *b, size_t n)
 int ft_kept_compare(const ft_kept_run *a, const ft_kept_run *b)
 {
     if (a->fails != b->fails) return a->fails ? 1 : -1;
+    bool apart = a->need == FT_NEEDS_LONG_LIMIT, other = b->need == FT_NEEDS_LONG_LIMIT;
+    if (apart != other) return apart ? 1 : -1;
     if (a->points.n != b->points.n) return a->points.n < b->points.n ? -1 : 1;
+    if (a->need != b->need) return a->need < b->need ? -1 : 1;
     if (a->preemptions != b->preemptions) return a->preemptions < b->preemptions ? -1 : 1;
     if (a->picks.len != b->picks.len) return a->picks.len < b->picks.len ? -1 : 1;
     return compare_picks(a->picks.data, b->picks.data, a->picks.len);
@@ -38,16 +41,17 @@ int ft_kept_compare(const ft_kept_run *a, const ft_kept_run *b)
 static bool is_worse(const ft_kept_run *kept, const ft_explorer *x, const ft_x_run *run)
 {
     bool fails = run->result != 0;
-    if (!kept->picks.len) return false;
+    if (!kept->picks.len || kept->need == FT_NEEDS_LONG_LIMIT) return false;
     if (fails != kept->fails) return fails;
     if (x->setting.n != kept->points.n) return x->setting.n > kept->points.n;
-    return !kept->preemptions && run->steps.len > kept->picks.len;
+    return !kept->need && !kept->preemptions && run->steps.len > kept->picks.len;
 }
 
 bool ft_kept_note(ft_kept_run *kept, ft_explorer *x, const ft_x_run *run)
 {
     if (!run->steps.len || is_worse(kept, x, run)) return false;
     ft_kept_run now = {.fails = run->result != 0, .points = x->setting};
+    now.need = ft_needs_of(x, run);
     now.preemptions = count_preemptions(&x->executor.world, &x->walk, run);
     for (size_t i = 0; i < run->steps.len; i++)
         ft_vec_push(&now.picks, (ft_x_pick){.thread = run->steps.data[i].thread,

@@ -293,6 +293,7 @@ void ft_exploration_release(ft_exploration *x)
         ft_failing *f = &x->failing.data[i];
         ft_kept_release(&f->run);
         ft_strbuf_release(&f->choice);
+        ft_strbuf_release(&f->needs);
         free(f->text);
         free(f->module);
     }

@@ -197,7 +197,7 @@ static const option_row rows[] = {
      "a loop that polls and counts its tries makes N rounds in vain before it waits for others "
      "(default: 3, then up to 20 where rounds were left out)"},
     {"early-limits", 0, VALUE_TEXT, "WHEN", "yes|no", MEMBER(early_limits), BIT(EXPLORE),
-     "yes: time limits of at most five seconds may pass while other threads could go on (default); "
+     "yes: time limits may pass while other threads could go on (default); "
      "no: only where no thread can"},
     {"races-only-reported", 0, VALUE_NONE, NULL, NULL, MEMBER(races_only_reported), BIT(EXPLORE),
      "end when the synchronisation is explored: the accesses of data races do not become "

@@ -10,13 +10,18 @@
 
 enum { PER_S = 1000, PER_MS = 1000000, PLACES = 16 };
 
+static int64_t divided_up(int64_t ns)
+{
+    return ns > 0 ? (ns + PER_MS - 1) / PER_MS : ns / PER_MS;
+}
+
 /* Milliseconds from now, at least 1 where the limit has not passed. */
 ft_rt_x_limit ft_rt_x_limit_until(clockid_t clock, const struct timespec *until)
 {
     struct timespec now;
     if (ft_rt_x_time(clock, &now)) return (ft_rt_x_limit){.is_set = true};
     int64_t ms =
-        (int64_t)(until->tv_sec - now.tv_sec) * PER_S + (until->tv_nsec - now.tv_nsec) / PER_MS;
+        (int64_t)(until->tv_sec - now.tv_sec) * PER_S + divided_up(until->tv_nsec - now.tv_nsec);
     return (ft_rt_x_limit){.is_set = true, .ms = ms > 0 ? (uint32_t)ms : 0};
 }
 
