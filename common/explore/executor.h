@@ -40,6 +40,7 @@ typedef struct ft_x_run {
     FT_VEC(ft_x_initial) initial;         /* where it is not 0 */
     ft_x_operation pending[FT_X_THREADS]; /* what each thread stands before at the end; NONE */
     ft_x_end end;
+    bool is_news;    /* the executor saw something that no run before had: a failure, a race, ... */
     uint64_t output; /* the executor's own: equal where runs wrote the same; 0: it is not kept */
     uint64_t result; /* the executor's own: how the program ended (exit code, signal, ...) */
     uint64_t races;  /* the executor's own: which data races the run had; 0: none */

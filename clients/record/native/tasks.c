@@ -223,12 +223,20 @@ static void complete(ft_native *n, const ft_exploring_slot *s, bool hangs, ft_x_
     run->end = FT_X_DONE;
 }
 
+/* How much was seen so far that a caller may ask about. */
+static size_t n_facts(const ft_native *n)
+{
+    return n->failures.len + n->races.len + n->lingering.len + n->outputs.len + n->wide_points +
+           (n->refused[0] != 0);
+}
+
 void ft_native_run(ft_native *n, uint32_t slot, ft_x_run *run)
 {
     const ft_exploring_slot *s = ft_exploring_slot_at(n->shared, slot);
     const ft_exploring_step *steps =
         ft_exploring_steps(ft_exploring_slot_at(n->shared, slot), n->options.run.max_steps);
     names by = {.n = n, .s = s};
+    size_t known = n_facts(n);
     n->origins.len = n->delays.len = 0;
     memset(n->pending_pcs, 0, sizeof n->pending_pcs);
     bool served = number_threads(&by);
@@ -242,4 +250,5 @@ void ft_native_run(ft_native *n, uint32_t slot, ft_x_run *run)
     if (n->options.run.keeps_output) run->output = ft_native_note_output(n, s);
     run->result = ft_native_note(n, s, hangs);
     run->races = ft_native_note_races(n, s);
+    run->is_news = n_facts(n) > known;
 }
