@@ -332,6 +332,7 @@ void ft_extensions_find(ft_extensions *x, const ft_configuration *c, const uint3
                         size_t n, size_t fresh)
 {
     FT_REQUIRE(fresh <= n);
+    x->stopped = false;
     x->events = events;
     x->n_events = n;
     x->fresh = fresh;

@@ -21,7 +21,7 @@ typedef struct ft_extensions ft_extensions;
  * configurations. */
 ft_extensions *ft_extensions_new(ft_unfolding *u, bool generic, bool (*should_stop)(void *context),
                                  void *context);
-/* It said so: not every extension was found, and no more are looked for. */
+/* It said so in the last call: not every extension was found. */
 bool ft_extensions_stopped(const ft_extensions *x);
 void ft_extensions_free(ft_extensions *x);
 size_t ft_extensions_bytes(const ft_extensions *x); /* that it takes */

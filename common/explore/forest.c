@@ -540,6 +540,15 @@ void ft_x_forest_count(const ft_x_forest *f, ft_x_counts *counts)
     counts->most_bytes = f->size.most_bytes;
 }
 
+bool ft_x_forest_is_whole(const ft_x_forest *f)
+{
+    bool whole = !f->incomplete;
+    for (uint32_t i = 0; i < f->n_lanes && whole; i++)
+        whole =
+            !f->lanes[i].incomplete && (!f->lanes[i].tree || ft_x_tree_is_whole(f->lanes[i].tree));
+    return whole;
+}
+
 ft_x_forest_size ft_x_forest_size_of(const ft_x_forest *f)
 {
     return f->size;

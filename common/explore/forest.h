@@ -37,7 +37,8 @@ void ft_x_forest_grain(ft_x_forest *forest, uint32_t first, uint32_t later, uint
 
 /* As ft_x_tree_run. */
 ft_status ft_x_forest_run(ft_x_forest *forest, bool *finished, ft_error *err) FT_MUST_CHECK;
-bool ft_x_forest_ended(const ft_x_forest *forest); /* nothing is left to run */
+bool ft_x_forest_ended(const ft_x_forest *forest);    /* nothing is left to run */
+bool ft_x_forest_is_whole(const ft_x_forest *forest); /* no run was cut or strayed */
 
 typedef struct ft_x_forest_size {
     uint64_t events, bytes;           /* at the end of the last round */

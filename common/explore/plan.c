@@ -125,18 +125,45 @@ static ft_status run_levels(exploration *x, uint32_t last, double share, ft_erro
     return status;
 }
 
+/* What the search for every schedule leaves. */
+static void leave(exploration *x, ft_x_forest *forest)
+{
+    ft_x_rest *rest = x->plan->rest;
+    rest->incomplete = rest->incomplete || !ft_x_forest_is_whole(forest);
+    ft_x_subtrees_release(&rest->open);
+    ft_x_forest_take(forest, &rest->open);
+    rest->tree = x->outcome->tree;
+    rest->has_begun = !x->ended;
+}
+
+/* Goes on after another plan. */
+static void take_up(exploration *x)
+{
+    const ft_x_rest *rest = x->plan->rest;
+    x->outcome->tree = rest->tree;
+    x->counts = rest->others;
+    x->reached = (ft_x_levels_result){
+        .complete = rest->levels, .classes = rest->level_classes, .met = rest->level_classes};
+}
+
 static ft_status run_tree(exploration *x, ft_error *err)
 {
     x->share = TREE_SHARE;
     x->options.max_runs = runs_until(x, TREE_SHARE, x->counts.runs);
     if (is_over(x, TREE_SHARE)) return FT_OK;
     ft_x_forest *forest = ft_x_forest_new(x->executor, &x->options, &x->outcome->tree);
+    ft_x_rest *rest = x->plan->rest;
+    bool incomplete = rest && rest->incomplete;
+    for (size_t i = 0; rest && i < rest->open.len; i++)
+        ft_x_forest_add(forest, &rest->open.data[i], false);
     x->bytes = forest_bytes;
     x->search = forest;
     ft_status status = ft_x_forest_run(forest, &x->every, err);
     ft_x_forest_count(forest, &x->outcome->tree);
+    x->every = x->every && !incomplete;
     x->ended = ft_x_forest_ended(forest);
     x->bytes = NULL;
+    if (rest) leave(x, forest);
     ft_x_forest_free(forest);
     return status;
 }
@@ -168,12 +195,22 @@ static bool has_budget(const exploration *x)
     return x->plan->seconds > 0 || x->plan->max_runs;
 }
 
+static bool has_rest(const exploration *x)
+{
+    return x->plan->rest && x->plan->rest->has_begun;
+}
+
 static ft_status run_steps(exploration *x, ft_error *err)
 {
-    bool whole = x->plan->preemptions == FT_X_ALL_PREEMPTIONS;
-    ft_status status = run_levels(x, FIRST_LEVELS, whole ? FIRST_SHARE : LEVELS_SHARE, err);
+    bool whole = x->plan->preemptions == FT_X_ALL_PREEMPTIONS, goes_on = has_rest(x);
+    ft_status status = FT_OK;
+    if (goes_on)
+        take_up(x);
+    else
+        status = run_levels(x, FIRST_LEVELS, whole ? FIRST_SHARE : LEVELS_SHARE, err);
     if (status == FT_OK && !is_done(x) && whole) status = run_tree(x, err);
-    if (status == FT_OK && !is_done(x)) status = run_levels(x, FT_X_LEVELS, LEVELS_SHARE, err);
+    if (status == FT_OK && !is_done(x) && !goes_on)
+        status = run_levels(x, FT_X_LEVELS, LEVELS_SHARE, err);
     if (status == FT_OK && !is_done(x) && has_budget(x)) status = run_samples(x, err);
     return status;
 }
@@ -213,6 +250,11 @@ static ft_x_stop stop_of(const exploration *x)
 static void conclude(exploration *x)
 {
     ft_x_outcome *o = x->outcome;
+    if (x->plan->rest) {
+        x->plan->rest->others = x->counts;
+        x->plan->rest->levels = x->reached.complete;
+        x->plan->rest->level_classes = x->reached.classes;
+    }
     add_counts(&o->total, &x->counts);
     add_counts(&o->total, &o->tree);
     o->seen = x->classes.len > o->tree.classes ? x->classes.len : o->tree.classes;
@@ -244,6 +286,12 @@ ft_status ft_x_explore(const ft_x_executor *executor, const ft_x_plan *plan, ft_
     ft_x_levels_free(x.levels);
     ft_x_names_release(&x.classes);
     return status;
+}
+
+void ft_x_rest_release(ft_x_rest *rest)
+{
+    ft_x_subtrees_release(&rest->open);
+    *rest = (ft_x_rest){0};
 }
 
 /* ---- words */

@@ -19,11 +19,27 @@
 
 #define FT_X_ALL_PREEMPTIONS UINT32_MAX
 
+/* What a plan left, so that another one can go on with the search for every schedule. Levels that
+ * were not complete begin again where that had not begun; else they are not begun anew. Embedded:
+ * zero-initialise. */
+typedef struct ft_x_rest {
+    bool has_begun;         /* the search for every schedule had */
+    bool incomplete;        /* a run of it was cut or strayed */
+    uint32_t levels;        /* that are complete */
+    uint64_t level_classes; /* of those */
+    ft_x_counts tree;       /* of the search so far */
+    ft_x_counts others;     /* of levels and samples */
+    ft_x_subtrees open;     /* that are left */
+} ft_x_rest;
+
+void ft_x_rest_release(ft_x_rest *rest);
+
 typedef struct ft_x_plan {
     uint32_t preemptions; /* the last level; FT_X_ALL_PREEMPTIONS: all schedules */
     uint64_t max_runs;    /* 0: no bound */
     double seconds;       /* 0: no bound */
     uint64_t seed;        /* of the samples */
+    ft_x_rest *rest;      /* goes on there, and is told there what is left; NULL: neither */
     uint64_t max_bytes;   /* that a search may keep before it counts as not finished; 0: no bound */
     /* As in ft_x_options; all may be NULL. */
     bool (*on_run)(void *context, const ft_x_run *run);

@@ -438,9 +438,20 @@ static bool list_events(search *s, const task *t, const ft_x_run *run)
     return whole;
 }
 
+/* Takes back what a run hung below a node, as if it had not been made. */
+static void unhang(search *s, uint32_t n, uint32_t first)
+{
+    while (n != first) {
+        uint32_t parent = s->nodes.data[n].parent;
+        recycle(s, n);
+        n = parent;
+    }
+    s->nodes.data[first].event = FT_X_NO_EVENT;
+}
+
 /* Hangs the run's events below the node, as far as none is excluded. The first `old` ones are of
- * earlier runs. */
-static void hang(search *s, uint32_t n, const ft_x_run *run, size_t old)
+ * earlier runs. False: it was interrupted, and the run has to be made again. */
+static bool hang(search *s, uint32_t n, const ft_x_run *run, size_t old)
 {
     ft_configuration c = configuration(s, n);
     uint32_t first = n;
@@ -455,18 +466,19 @@ static void hang(search *s, uint32_t n, const ft_x_run *run, size_t old)
         c.last[run->steps.data[i].thread] = s->list.data[i];
         n = add_node(s, n, true);
     }
-    bool redundant = i < run->steps.len;
+    bool redundant = i < run->steps.len, elsewhere = redundant && go_elsewhere(s, n, &c, i - old);
+    if (!elsewhere) ft_extensions_find(s->extensions, &c, s->list.data, i, old);
+    if (!elsewhere && ft_extensions_stopped(s->extensions)) return unhang(s, n, first), false;
     s->counts->redundant += redundant && !cut_off;
     s->counts->cut_off += cut_off;
     s->counts->cut -= redundant && run->end == FT_X_CUT; /* by more than the bound */
-    if (redundant && go_elsewhere(s, n, &c, i - old)) return;
-    ft_extensions_find(s->extensions, &c, s->list.data, i, old);
-    if (ft_extensions_stopped(s->extensions)) s->incomplete = true;
+    if (elsewhere) return true;
     if (!redundant && run->end == FT_X_CUT) s->incomplete = true;
     if (!redundant && (run->end == FT_X_DONE || run->end == FT_X_STUCK))
         ft_x_driver_class(s->driver, run, s->u, &c);
     if (!s->options->complete) branch_early(s, n, first);
     settle(s, n);
+    return true;
 }
 
 /* ---- the first run */
@@ -532,11 +544,12 @@ static void begin(search *s, const ft_x_run *run)
     }
     if (n != NO_NODE) {
         list_branch(s, n);
-        hang(s, n, run, 0);
-        return;
+        if (hang(s, n, run, 0)) return;
+        s->has_begun = s->is_beginning = false;
+    } else {
+        s->incomplete = true;
+        s->counts->redundant++;
     }
-    s->incomplete = true;
-    s->counts->redundant++;
     s->nodes.len = s->free_nodes.len = 0;
 }
 
@@ -566,7 +579,10 @@ static void take_run(void *context, uint32_t number, const ft_x_run *run)
     if (!s->has_begun) {
         begin(s, run);
     } else if (list_events(s, &t, run)) {
-        hang(s, t.node, run, s->branch.len - t.fresh);
+        if (!hang(s, t.node, run, s->branch.len - t.fresh)) {
+            ft_vec_push(&s->queue, t); /* it has to be made again */
+            return;
+        }
     } else {
         s->incomplete = true;
         s->counts->redundant++;

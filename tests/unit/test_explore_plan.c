@@ -299,6 +299,62 @@ static void test_samples(void **state)
     for_each_program(check_samples);
 }
 
+/* Interrupted at random places, also while extensions are looked for, and taken up again: the word
+ * and the classes are those of one that was not. */
+typedef struct interrupted {
+    collected all;
+    uint64_t asks, most;
+} interrupted;
+
+static bool collect_interrupted(void *context, const ft_x_run *run, const ft_unfolding *u,
+                                const ft_configuration *c)
+{
+    interrupted *i = context;
+    return collect(&i->all, run, u, c);
+}
+
+static bool stops_now(void *context)
+{
+    interrupted *i = context;
+    return i->asks++ >= i->most;
+}
+
+static void check_resumed(uint64_t seed, const schedule_program *p, const schedule_classes *want)
+{
+    ft_x_rest rest = {0};
+    ft_x_outcome o;
+    interrupted at = {.all = {.p = p}};
+    uint64_t times = 0;
+    do {
+        ft_error err = FT_ERROR_INIT;
+        schedule_executor *executor = ft_schedules_executor(p, 2, seed);
+        ft_x_executor interface = ft_schedules_interface(executor);
+        interface.threads = 1 + (uint32_t)(times % 2);
+        at.asks = 0;
+        times++;
+        at.most = times + ft_hash_u64(seed + times) % 20;
+        ft_x_plan plan = {.preemptions = FT_X_ALL_PREEMPTIONS,
+                          .rest = &rest,
+                          .on_class = collect_interrupted,
+                          .should_stop = stops_now,
+                          .context = &at};
+        assert_int_equal(ft_x_explore(&interface, &plan, &o, &err), FT_OK);
+        ft_schedules_executor_free(executor);
+    } while (o.stop != FT_X_STOP_END);
+    if (o.cover != FT_X_COVER_EVERY || o.classes != want->classes ||
+        at.all.names.len != want->classes || at.all.wrong || rest.open.len)
+        fail_msg("seed %llu: %s, %u classes of %u", (unsigned long long)seed,
+                 ft_x_cover_name(o.cover), (unsigned)o.classes, (unsigned)want->classes);
+    ft_x_rest_release(&rest);
+    release(&at.all);
+}
+
+static void test_resumed(void **state)
+{
+    (void)state;
+    for_each_program(check_resumed);
+}
+
 static void expect_word(ft_x_outcome outcome, const char *want)
 {
     ft_strbuf out = {0};
@@ -329,7 +385,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every),   cmocka_unit_test(test_levels),
         cmocka_unit_test(test_bounded), cmocka_unit_test(test_weakened),
-        cmocka_unit_test(test_samples), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_samples), cmocka_unit_test(test_resumed),
+        cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
