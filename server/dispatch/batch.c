@@ -234,6 +234,21 @@ void ft_batch_load(ft_worker *worker)
                    ft_errand_new(worker->dispatch, worker));
 }
 
+/* A node of a fleet has its parts on disk now (store/cache.h). */
+static void note_held(ft_dispatch *dispatch, const char *trace)
+{
+    if (!ft_store_is_shared(dispatch->store) || ft_batch_holds(dispatch, trace)) return;
+    snprintf(dispatch->held[dispatch->held_next], FT_HASH, "%s", trace);
+    dispatch->held_next = (dispatch->held_next + 1) % FT_HELD_MOST;
+}
+
+bool ft_batch_holds(const ft_dispatch *dispatch, const char *trace)
+{
+    for (unsigned i = 0; i < FT_HELD_MOST; i++)
+        if (strcmp(dispatch->held[i], trace) == 0) return true;
+    return false;
+}
+
 void ft_batch_on_loaded(ft_worker *worker, const json_t *message)
 {
     const char *trace = json_string_value(json_object_get(message, "trace"));
@@ -242,6 +257,7 @@ void ft_batch_on_loaded(ft_worker *worker, const json_t *message)
         return;
     }
     snprintf(worker->loaded, sizeof worker->loaded, "%s", trace);
+    note_held(worker->dispatch, trace);
     const ft_job *job = ft_job_find(worker->dispatch, worker->batch.job);
     if (worker->summary) {
         ft_summary_ask(worker);

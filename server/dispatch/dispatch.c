@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/spread.h"
 #include "dispatch/internal.h"
 #include "setup/log.h"
 #include "setup/program.h"
 
 #define RETRY_MS       1000 /* after a failure of the store */
+#define HELD_MS        1000 /* likewise one that the node has, though not this worker */
 #define AFFINITY_MS    2000 /* of unfairness that a loaded trace is worth */
 #define BEAT_MOST_MS   5000 /* what a killed server forgets of the time that jobs have had */
 #define WORKER_PROGRAM "foretell-worker"
@@ -119,7 +121,7 @@ void ft_errand_retry(ft_errand *errand, void (*again)(ft_errand *errand), const 
     errand->next = dispatch->retries;
     dispatch->retries = errand;
     dispatch->store_ailing = true;
-    uv_timer_start(&dispatch->retry, on_retry, RETRY_MS, 0);
+    uv_timer_start(&dispatch->retry, on_retry, ft_spread(RETRY_MS), 0);
 }
 
 void ft_errand_soon(ft_errand *errand, void (*again)(ft_errand *errand))
@@ -164,7 +166,10 @@ static void pump_ingests(ft_dispatch *dispatch)
 static int64_t standing(const ft_job *job, const ft_worker *worker)
 {
     bool loaded = strcmp(worker->loaded, job->trace) == 0;
-    return (int64_t)job->served - (loaded ? AFFINITY_MS : 0);
+    int64_t worth = loaded                                         ? AFFINITY_MS
+                    : ft_batch_holds(worker->dispatch, job->trace) ? HELD_MS
+                                                                   : 0;
+    return (int64_t)job->served - worth;
 }
 
 /* Between projects: fewest workers, then least served. In one: the highest priority, then fewest

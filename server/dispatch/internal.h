@@ -207,6 +207,8 @@ struct ft_upload {
     bool finished;    /* answered, out of the list */
 };
 
+#define FT_HELD_MOST 16
+
 struct ft_dispatch {
     uv_loop_t *loop;
     const ft_config *config;
@@ -235,11 +237,13 @@ struct ft_dispatch {
     bool recovered, store_ailing, closing;
     uv_timer_t poll; /* of a shared store: its jobs are looked at */
     bool looking, look_again, beating;
-    uint64_t round;         /* of such looks */
-    json_t *nodes;          /* of ft_store_beat; NULL: not heard of yet */
-    uint64_t fleet_workers; /* of all of them */
-    char inbox[64 * 1024];  /* what was read of some worker and is taken out at once */
-    unsigned holds;         /* handles and store requests not finished */
+    uint64_t round;                   /* of such looks */
+    json_t *nodes;                    /* of ft_store_beat; NULL: not heard of yet */
+    uint64_t fleet_workers;           /* of all of them */
+    char held[FT_HELD_MOST][FT_HASH]; /* traces that were loaded here last, of a shared store */
+    unsigned held_next;               /* the one that goes next */
+    char inbox[64 * 1024];            /* what was read of some worker and is taken out at once */
+    unsigned holds;                   /* handles and store requests not finished */
     void (*closed)(void *data);
     void *closed_data;
 };
@@ -321,6 +325,7 @@ void ft_batch_lease(ft_worker *worker, ft_job *job);
 /* Takes the last `count` unstarted tasks of `from` for the idle worker `thief`. */
 void ft_batch_steal(ft_worker *thief, ft_worker *from, size_t count);
 void ft_batch_drop(ft_dispatch *dispatch, const json_t *tokens); /* ends what is done under them */
+bool ft_batch_holds(const ft_dispatch *dispatch, const char *trace); /* it was loaded here lately */
 void ft_batch_renew(ft_dispatch *dispatch); /* the leases of all busy workers */
 void ft_batch_load(ft_worker *worker);      /* sends it batch.trace */
 /* Asks a worker for what it was leased, its trace first if it has another one. */

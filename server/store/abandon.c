@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/spread.h"
 #include "store/internal.h"
 
 #define AT_ONCE 500 /* subproblems of a job that is out of time */
@@ -146,7 +147,8 @@ static int64_t due_after(ft_sql *sql, const ft_request *request, int64_t attempt
 {
     int64_t doublings = attempts - 1 < 16 ? attempts - 1 : 16;
     int64_t wait = (int64_t)request->blame.retry_ms << doublings;
-    return ft_sql_now(sql) + (wait < FT_STORE_RETRY_MOST ? wait : FT_STORE_RETRY_MOST);
+    if (wait > FT_STORE_RETRY_MOST) wait = FT_STORE_RETRY_MOST;
+    return ft_sql_now(sql) + (int64_t)ft_spread((uint64_t)wait);
 }
 
 /* *attempts: of the blamed task with this death; 0 when this lease does not hold it any more. */

@@ -77,17 +77,20 @@ int main(int argc, char **argv)
     if (getenv(QUEUE_WORKER_ENVIRONMENT)) return queue_worker_main();
     if (argc >= 2 && strcmp(argv[1], "claim") == 0) return queue_claim((unsigned)n[0]);
     if (argc >= 2 && strcmp(argv[1], "postgres") == 0) return queue_claim_postgres((unsigned)n[0]);
+    if (argc >= 2 && strcmp(argv[1], "long") == 0) return queue_long_postgres((unsigned)n[0]);
     if (argc == 3 && strcmp(argv[1], "strace") == 0) return queue_claim_once((unsigned)n[0]);
     if (argc == 5 && strcmp(argv[1], "drain") == 0)
         return queue_drain((unsigned)n[0], (unsigned)n[1], (unsigned)n[2]);
     if (argc == 4 && strcmp(argv[1], "real") == 0)
         return queue_real((unsigned)n[0], (unsigned)n[1]);
     if (argc == 4 && strcmp(argv[1], "file") == 0) return queue_file((unsigned)n[0], argv[3]);
-    fputs("usage: queue claim [TASKS] | queue postgres [TASKS] | queue strace TASKS |\n"
+    fputs("usage: queue claim [TASKS] | queue postgres [TASKS] | queue long [TASKS] | queue strace "
+          "TASKS |\n"
           "       queue drain JOBS TASKS MICROSECONDS |\n"
           "       queue real JOBS ROUNDS | queue file JOBS TRACE\n"
-          "claim: claim-and-complete beside a bare loop; postgres: the same there; strace: the "
-          "first alone;\n"
+          "claim: claim-and-complete beside a bare loop; postgres: the same there, long: by tenths "
+          "of a long queue;\n"
+          "strace: the first alone;\n"
           "drain: jobs of so many tasks, each so much processor time of a worker;\n"
           "real: foretell-worker, jobs over one trace of so many rounds of eight events;\n"
           "file: the same over the trace in this file\n",

@@ -20,6 +20,7 @@ json_t *queue_record(json_t *key);  /* RECORD; steals key; new reference */
 int queue_claim(unsigned tasks); /* prints; the exit code */
 /* Beside a PostgreSQL (tests/postgres/with). */
 int queue_claim_postgres(unsigned tasks);
+int queue_long_postgres(unsigned tasks);
 /* A schema of its own there: its address. */
 void queue_postgres_schema(int number, char *address, size_t size);
 /* Seconds of the bare loop over the only job there. */

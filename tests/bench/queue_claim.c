@@ -176,8 +176,12 @@ typedef struct taken {
     double wall, cpu;
 } taken;
 
-static taken claim_all(bench *b, unsigned tasks)
+#define TENTHS 10
+
+/* tenths (may be NULL): the times at which each of them was completed. */
+static taken claim_all(bench *b, unsigned tasks, double tenths[TENTHS])
 {
+    unsigned passed = 0;
     lane lanes[LANES];
     double wall = queue_seconds(), cpu = cpu_seconds();
     b->lanes = LANES;
@@ -186,7 +190,11 @@ static taken claim_all(bench *b, unsigned tasks)
         ft_store_lease(b->store, b->job, (ft_store_leasing){BATCH, 600000, 0}, on_leased,
                        &lanes[i]);
     }
-    while (b->lanes) uv_run(&b->loop, UV_RUN_ONCE);
+    while (b->lanes) {
+        uv_run(&b->loop, UV_RUN_ONCE);
+        for (; tenths && passed < TENTHS && b->done >= tasks / TENTHS * (passed + 1); passed++)
+            tenths[passed] = queue_seconds();
+    }
     taken t = {queue_seconds() - wall, cpu_seconds() - cpu};
     if (b->done != tasks) queue_fail("not every task was completed");
     return t;
@@ -196,7 +204,7 @@ static taken run_store(unsigned tasks, const char *address)
 {
     bench b;
     open_bench(&b, tasks, address);
-    taken t = claim_all(&b, tasks);
+    taken t = claim_all(&b, tasks, NULL);
     close_store(&b);
     queue_remove(b.folder);
     return t;
@@ -407,4 +415,25 @@ int queue_claim_postgres(unsigned tasks)
     printf("ratio %.2f; required: a third: %s\n", rate / loop,
            rate >= loop / 3 ? "met" : "NOT MET");
     return rate >= loop / 3 ? 0 : 1;
+}
+
+/* Whether the last tenth of a long queue goes as fast as the others. */
+int queue_long_postgres(unsigned tasks)
+{
+    bench b;
+    char address[512];
+    double tenths[TENTHS], start;
+    queue_postgres_schema(0, address, sizeof address);
+    open_bench(&b, tasks, address);
+    start = queue_seconds();
+    taken t = claim_all(&b, tasks, tenths);
+    close_store(&b);
+    queue_remove(b.folder);
+    printf("%u tasks drained on PostgreSQL in %.0f s, %.0f tasks/s; by tenths", tasks, t.wall,
+           tasks / t.wall);
+    for (unsigned i = 0; i < TENTHS; i++)
+        printf(" %.0f", tasks / TENTHS / (tenths[i] - (i > 0 ? tenths[i - 1] : start)));
+    double last = tenths[TENTHS - 1] - tenths[TENTHS - 2], mean = t.wall / TENTHS;
+    printf("; the last one %.2f of the mean\n", mean / last);
+    return mean / last >= 0.75 ? 0 : 1;
 }

@@ -507,6 +507,27 @@ def lease_of_another_node(build):
         fleet.close()
 
 
+def fair_and_by_priority(build):
+    """Over all nodes: another project is not kept waiting by a long job, nor one of a higher priority."""
+    fleet = Fleet(build)
+    try:
+        a, b = fleet.node(), fleet.node()
+        trace = a.upload("good")
+        long = a.create(trace, name="80 tasks of 50 ms", project="many")
+        wait("both work", lambda: fleet.number("SELECT count(DISTINCT token >> 32) FROM leases") >= 2)
+        other = b.create(trace, name="8 tasks of 50 ms", project="few")
+        urgent = a.create(trace, name="8 tasks of 50 ms", project="many", priority=5)
+        for job in (other, urgent):
+            expect(b.finish(job)["state"] == "done", "not done")
+            left = a.job(long)["progress"]["open"]
+            expect(left > 10, f"{left} tasks of the long job are left")
+        expect(a.finish(long)["state"] == "done", "not done")
+        for job, count in ((long, 80), (other, 8), (urgent, 8)):
+            fleet.check_history(job, count)
+    finally:
+        fleet.close()
+
+
 def sums(first, second):
     """Two threads that add to each other's variable; an assertion that no order of them breaks, and that takes
     long to prove."""
@@ -621,7 +642,7 @@ def refusals(build):
 
 TESTS = [one_foretell, killed_node, stopped_node, restarted_database, cancelled_elsewhere, limited_project,
          drained_node, lied_commit, killed_at_commit, lease_of_another_node,
-         delivered_once, split_straggler, delivery_of_dead_node, roles, refusals]
+         delivered_once, split_straggler, fair_and_by_priority, delivery_of_dead_node, roles, refusals]
 
 
 def main():

@@ -9,6 +9,7 @@
 #include <uv.h>
 
 #include "base/memory.h"
+#include "base/spread.h"
 #include "store/postgres/link.h"
 
 #define NAP_MS 500 /* between two tries to connect */
@@ -59,7 +60,7 @@ static void thread_main(void *data)
         while (good && (on = wait_for(l, PQsocket(l->conn), -1))) good = hear(l);
         PQfinish(l->conn);
         l->conn = NULL;
-        if (on) on = wait_for(l, -1, NAP_MS);
+        if (on) on = wait_for(l, -1, (int)ft_spread(NAP_MS));
     }
 }
 
