@@ -35,6 +35,14 @@ ft_demand ft_problem_demand(const ft_problem *problem, uint32_t e, uint32_t i)
     return FT_VID_IS_KNOWN(ft_run_vid(problem->run, e, i)) ? FT_DEMAND_VALUE : FT_DEMAND_SOURCE;
 }
 
+bool ft_problem_has_value(const ft_problem *problem, uint32_t e, uint32_t i, bool write)
+{
+    uint8_t kind = problem->trace->kind[e];
+    if (problem->fixed && problem->fixed[e / 64] >> e % 64 & 1) return true;
+    return write ? kind == FT_EVENT_WRITE || kind == FT_EVENT_RMW
+                 : ft_problem_demand(problem, e, i) != FT_DEMAND_NOTHING;
+}
+
 bool ft_problem_value_known(const ft_problem *p, uint32_t w, uint32_t variable)
 {
     if (w == FT_NO_EVENT) return FT_VID_IS_KNOWN(ft_run_initial_vid(p->run, variable));

@@ -15,6 +15,8 @@ struct ft_analyses {
     bool small;
     uint8_t *cone; /* NULL: never asked for */
     ft_interval_cuts cuts;
+    ft_problem at_rest; /* of RESTING */
+    uint64_t *fixed;
 };
 
 /* ---- open and release ------------------------------------------------------------------------ */
@@ -44,6 +46,14 @@ static void *open_causality(ft_analyses *a)
 static void *open_stuck(ft_analyses *a)
 {
     return ft_stuck_new(a->problem, ft_analyses_causality(a));
+}
+
+static void *open_resting(ft_analyses *a)
+{
+    a->fixed = ft_fixed_find(a->problem, ft_analyses_writes(a));
+    a->at_rest = *a->problem;
+    a->at_rest.fixed = a->fixed;
+    return ft_stuck_new(&a->at_rest, ft_analyses_causality(a));
 }
 
 static void *open_exclusion(ft_analyses *a)
@@ -109,6 +119,13 @@ FT_FREED(schedules, ft_schedules_free)
 FT_FREED(order_base, ft_decider_free)
 FT_FREED(z3_base, ft_decider_free)
 #undef FT_FREED
+
+static void release_resting(ft_analyses *a, void *state)
+{
+    ft_stuck_free(state);
+    free(a->fixed);
+    a->fixed = NULL;
+}
 
 static void release_writes(ft_analyses *a, void *state)
 {

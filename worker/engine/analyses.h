@@ -24,6 +24,7 @@
     X(WRITES, writes, ft_writes, TRACE, "writes by variable")                                      \
     X(CAUSALITY, causality, ft_causality, MODEL, "causality graphs of claims")                     \
     X(STUCK, stuck, ft_stuck, MODEL, "final states in which every thread waits")                   \
+    X(RESTING, resting, ft_stuck, MODEL, "the same, knowing the events that are fixed at rest")    \
     X(EXCLUSION, exclusion, ft_exclusion, MODEL, "levels of variables and units of semaphores")    \
     X(DOMAINS, domains, ft_domains, MODEL, "finite sets of values; NULL where there are none")     \
     X(INTERVALS, intervals, ft_intervals, MODEL,                                                   \

@@ -11,7 +11,9 @@ int ft_pass_fault = FT_NO_PASS;
 static bool stuck(ft_analyses *a, const ft_claim *claim, ft_causality_edges *cycle)
 {
     (void)cycle;
-    return ft_stuck_refutes(ft_analyses_stuck(a), claim);
+    if (ft_stuck_refutes(ft_analyses_stuck(a), claim)) return true;
+    bool symbolic = ft_analyses_problem(a)->model == FT_MODEL_CTP;
+    return symbolic && ft_stuck_refutes(ft_analyses_resting(a), claim);
 }
 
 static bool exclusion(ft_analyses *a, const ft_claim *claim, ft_causality_edges *cycle)

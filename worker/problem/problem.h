@@ -41,7 +41,9 @@ typedef struct ft_problem {
     const ft_run *run;
     ft_model model;
     ft_wakeups wakeups;
-    ft_solver solver; /* AUTO: a decider's own choice, and never a guess (decide.h, beyond) */
+    const uint64_t *fixed; /* a bit an event: its accesses have the values of the run, symbolic as
+                              they are (values/fixed.h); NULL: none is known to */
+    ft_solver solver;      /* AUTO: a decider's own choice, and never a guess (decide.h, beyond) */
     const ft_term *conditions; /* [n_conditions] terms that claims evaluate, at any event */
     uint32_t n_conditions;
     const ft_slice *slice; /* reads whose value can matter (problem/slice.h); NULL: all */
@@ -88,6 +90,10 @@ typedef enum ft_demand {
     FT_DEMAND_NOTHING /* the state's value */
 } ft_demand;
 ft_demand ft_problem_demand(const ft_problem *problem, uint32_t e, uint32_t i);
+
+/* Has the i-th access of event e the value of the run in every state that is considered: a read by
+ * the model's demand, a write because the trace has its value, or by `fixed`? */
+bool ft_problem_has_value(const ft_problem *problem, uint32_t e, uint32_t i, bool write);
 
 /* May that read return what event w wrote (FT_NO_EVENT: the initial value)? Order apart; where
  * values are compared by the solver, true. */

@@ -149,9 +149,7 @@ static void access_inside(finder *f, uint32_t level, uint32_t e, uint32_t i, boo
                           uint32_t section)
 {
     ft_vid vid = ft_run_vid(f->problem->run, e, i);
-    bool certain = FT_VID_IS_KNOWN(vid) &&
-                   (write ? f->trace->kind[e] == FT_EVENT_WRITE || f->trace->kind[e] == FT_EVENT_RMW
-                          : ft_problem_demand(f->problem, e, i) != FT_DEMAND_NOTHING);
+    bool certain = FT_VID_IS_KNOWN(vid) && ft_problem_has_value(f->problem, e, i, write);
     if (!certain || !is_initialised(f, level, e)) {
         f->broken[level] = true;
         return;

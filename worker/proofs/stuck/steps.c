@@ -148,10 +148,8 @@ static void write_outside(const maker *m, cell *c, uint32_t e, ft_vid vid)
 
 static void access_inside(maker *m, cell *c, uint32_t e, uint32_t i, bool write)
 {
-    uint8_t kind = m->trace->kind[e];
     ft_vid vid = ft_run_vid(m->s->problem->run, e, i);
-    bool certain = write ? kind == FT_EVENT_WRITE || kind == FT_EVENT_RMW
-                         : ft_problem_demand(m->s->problem, e, i) != FT_DEMAND_NOTHING;
+    bool certain = ft_problem_has_value(m->s->problem, e, i, write);
     if (!certain || !FT_VID_IS_KNOWN(vid) || !comes_before(m, c->outside, e)) c->broken = true;
     if (c->begun == FT_NO_EVENT) {
         c->begun = e;
