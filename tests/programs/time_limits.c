@@ -3,11 +3,14 @@
 #define _GNU_SOURCE /* pthread_timedjoin_np */
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -131,6 +134,66 @@ static void joined(void)
     if (error) pthread_join(worker, NULL);
 }
 
+/* ---- descriptors */
+
+static int ends[2], set;
+
+static void *send(void *unused)
+{
+    level = 5;
+    assert(write(ends[1], "x", 1) == 1);
+    return unused;
+}
+
+/* Is there something to read within a second? */
+static int by_poll(void)
+{
+    struct pollfd one = {.fd = ends[0], .events = POLLIN};
+    return poll(&one, 1, 1000);
+}
+
+static int by_select(void)
+{
+    struct timeval limit = {.tv_sec = 1};
+    fd_set one;
+    FD_ZERO(&one);
+    FD_SET(ends[0], &one);
+    return select(ends[0] + 1, &one, NULL, NULL, &limit);
+}
+
+static int by_epoll(void)
+{
+    struct epoll_event event;
+    return epoll_wait(set, &event, 1, 1000);
+}
+
+static void received(int (*wait)(void))
+{
+    pthread_t worker;
+    struct epoll_event event = {.events = EPOLLIN};
+    assert(pipe(ends) == 0);
+    set = epoll_create1(0);
+    epoll_ctl(set, EPOLL_CTL_ADD, ends[0], &event);
+    pthread_create(&worker, NULL, send, NULL);
+    if (wait() == 1 || !fixed) printf("%d\n", level);
+    pthread_join(worker, NULL);
+}
+
+static void polled(void)
+{
+    received(by_poll);
+}
+
+static void selected(void)
+{
+    received(by_select);
+}
+
+static void watched(void)
+{
+    received(by_epoll);
+}
+
 /* ---- the program's end is no join */
 
 static void *audit(void *unused)
@@ -156,7 +219,8 @@ int main(int n, char **words)
         const char *name;
         void (*run)(void);
     } cases[] = {{"sleep", sleeping}, {"condition", condition}, {"semaphore", semaphore},
-                 {"lock", locked},    {"join", joined},         {"unjoined", unjoined}};
+                 {"lock", locked},    {"join", joined},         {"unjoined", unjoined},
+                 {"poll", polled},    {"select", selected},     {"epoll", watched}};
     for (size_t i = 0; n > 1 && i < sizeof cases / sizeof *cases; i++)
         if (!strcmp(words[1], cases[i].name)) cases[i].run();
     return 0;

@@ -30,6 +30,7 @@
 #include "memory/memory.h"
 #include "raw/inputs.h"
 #include "replay/replay.h"
+#include "scheduling/needs.h"
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
 #include "world/world.h"
@@ -575,6 +576,15 @@ static int polled(ft_rt_input *in, struct pollfd *fds, nfds_t n)
     return (int)ft_rt_input_end(in);
 }
 
+/* How long to wait, if nothing is ready now. */
+static int limit_of(ft_rt_input *in, struct pollfd *fds, nfds_t n, int ms)
+{
+    for (nfds_t i = 0; i < n; i++)
+        if (fds[i].fd >= 0 && !ft_rt_fd_is_own(fds[i].fd)) return ms;
+    bool idle = ms > 0 && !in->fed && FT_REAL(poll)(fds, n, 0) == 0;
+    return idle && ft_rt_input_passes(in, ms) ? 0 : ms;
+}
+
 int poll(struct pollfd *fds, nfds_t n, int ms)
 {
     ft_rt_input in;
@@ -582,6 +592,7 @@ int poll(struct pollfd *fds, nfds_t n, int ms)
     ft_rt_world_sleeps("poll", ms, CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_POLL, CODE)) return FT_REAL(poll)(fds, n, ms);
     int one = choose_answer(&in, fds, n);
+    ms = limit_of(&in, fds, n, ms);
     FT_RT_ASK(&in, one, ms, real_poll(fds, n, ms));
     return polled(&in, fds, n);
 }
@@ -593,7 +604,9 @@ int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t
     if (ft_rt_world_has_any(fds, n)) return ft_rt_world_poll(fds, n, ms, CODE);
     ft_rt_world_sleeps("ppoll", ms, CODE);
     if (!ft_rt_input_begin(&in, FT_INPUT_POLL, CODE)) return FT_REAL(ppoll)(fds, n, t, mask);
+    static const struct timespec none = {.tv_sec = 0};
     int one = choose_answer(&in, fds, n);
+    if (!limit_of(&in, fds, n, ms)) t = &none;
     FT_RT_ASK(&in, one, ms, real_ppoll(fds, n, t, mask, ms));
     return polled(&in, fds, n);
 }
@@ -658,6 +671,24 @@ static void keep_asked(fd_set *asked, int n, const fd_set *r)
     if (r && set_size(n) <= sizeof *asked) memcpy(asked, r, set_size(n));
 }
 
+/* Nothing is ready now, and the limit passes before another thread goes on. */
+static bool passes_in_sets(ft_rt_input *in, int n, const fd_set *r, const fd_set *w,
+                           const fd_set *e, int ms)
+{
+    const fd_set *asked[] = {r, w, e};
+    fd_set sets[3];
+    struct timeval now = {.tv_sec = 0};
+    if (ms <= 0 || in->fed || n < 0 || set_size(n) > sizeof *sets) return false;
+    for (int fd = 0; fd < n; fd++)
+        for (int i = 0; i < 3; i++)
+            if (asked[i] && FD_ISSET(fd, asked[i]) && !ft_rt_fd_is_own(fd)) return false;
+    for (int i = 0; i < 3; i++)
+        if (asked[i]) memcpy(&sets[i], asked[i], set_size(n));
+    int ready =
+        FT_REAL(select)(n, r ? &sets[0] : NULL, w ? &sets[1] : NULL, e ? &sets[2] : NULL, &now);
+    return ready == 0 && ft_rt_input_passes(in, ms);
+}
+
 int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)
 {
     ft_rt_input in;
@@ -668,6 +699,7 @@ int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)
     if (!ft_rt_input_begin(&in, FT_INPUT_SELECT, CODE)) return FT_REAL(select)(n, r, w, e, t);
     keep_asked(&asked, n, r);
     int one = any_in_sets(&in, n, r, w, e);
+    if (passes_in_sets(&in, n, r, w, e, ms)) *t = (struct timeval){.tv_sec = 0};
     FT_RT_ASK(&in, one, ms, real_select(n, r, w, e, t));
     find_readable(&in, n, &asked, r);
     take_sets(&in, n, r, w, e);
@@ -686,6 +718,8 @@ int pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t, co
         return FT_REAL(pselect)(n, r, w, e, t, mask);
     keep_asked(&asked, n, r);
     int one = any_in_sets(&in, n, r, w, e);
+    static const struct timespec none = {.tv_sec = 0};
+    if (passes_in_sets(&in, n, r, w, e, ms)) t = &none;
     FT_RT_ASK(&in, one, ms, FT_REAL(pselect)(n, r, w, e, t, mask));
     find_readable(&in, n, &asked, r);
     take_sets(&in, n, r, w, e);

@@ -28,6 +28,7 @@
 #include "raw/inputs.h"
 #include "raw/raw.h"
 #include "replay/replay.h"
+#include "scheduling/needs.h"
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
 #include "world/world.h"
@@ -858,6 +859,16 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
+/* How long to wait, if nothing is ready now. */
+static int limit_of(ft_rt_input *in, int epoll, int ms)
+{
+    struct pollfd whole = {.fd = epoll, .events = POLLIN};
+    for (uint32_t i = 0; i < watches.n; i++)
+        if (watches.all[i].epoll == epoll && !ft_rt_fd_is_own(watches.all[i].fd)) return ms;
+    bool idle = ms > 0 && watches.n < WATCHED && !in->fed && FT_REAL(poll)(&whole, 1, 0) == 0;
+    return idle && ft_rt_input_passes(in, ms) ? 0 : ms;
+}
+
 int epoll_wait(int epoll, struct epoll_event *events, int n, int ms)
 {
     ft_rt_input in;
@@ -865,6 +876,7 @@ int epoll_wait(int epoll, struct epoll_event *events, int n, int ms)
     if (!ft_rt_input_begin(&in, FT_INPUT_EPOLL_WAIT, CODE))
         return FT_REAL(epoll_wait)(epoll, events, n, ms);
     choose_answer(&in, epoll);
+    ms = limit_of(&in, epoll, ms);
     FT_RT_ASK(&in, epoll, ms, FT_REAL(epoll_wait)(epoll, events, least(n, EVENTS), ms));
     return waited(&in, epoll, events);
 }
@@ -876,6 +888,7 @@ int epoll_pwait(int epoll, struct epoll_event *events, int n, int ms, const sigs
     if (!ft_rt_input_begin(&in, FT_INPUT_EPOLL_WAIT, CODE))
         return FT_REAL(epoll_pwait)(epoll, events, n, ms, mask);
     choose_answer(&in, epoll);
+    ms = limit_of(&in, epoll, ms);
     FT_RT_ASK(&in, epoll, ms, FT_REAL(epoll_pwait)(epoll, events, least(n, EVENTS), ms, mask));
     return waited(&in, epoll, events);
 }

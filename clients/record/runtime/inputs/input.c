@@ -40,9 +40,20 @@ bool ft_rt_input_begin(ft_rt_input *in, ft_input_call call, const void *pc)
     in->takes = 0;
     in->through = -1;
     in->n_pieces = 0;
+    in->stays = false;
     in->error = errno;
     ft_rt_input_ask(in);
     return true;
+}
+
+bool ft_rt_input_passes(ft_rt_input *in, int ms)
+{
+    enum { PER_MS = 1000000 };
+    FT_REQUIRE(in->self);
+    int64_t ns = (int64_t)ms * PER_MS;
+    if (ms <= 0 || in->fed || !ft_rt_time_passes(in->self, ns)) return false;
+    FT_RT_LOG(EXPIRED, ft_rt_site(in->pc), (uint64_t)ns);
+    return in->stays = true;
 }
 
 void ft_rt_input_outside(ft_rt_input *in, bool sleeps)
@@ -67,6 +78,7 @@ void ft_rt_input_did(ft_rt_input *in, int64_t result)
 int ft_rt_input_way(ft_rt_input *in, int how)
 {
     bool sleep = in->call >= FT_INPUT_SLEEP && in->call <= FT_INPUT_CLOCK_NANOSLEEP;
+    if (in->stays) return FT_RT_STAYS;
     if (in->fed || !sleep || !ft_rt_feed_records()) return how;
     ft_rt_yield(in->self);
     return FT_RT_STAYS;

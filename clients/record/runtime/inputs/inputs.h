@@ -48,6 +48,7 @@ struct ft_rt_input {
     const ft_schedule_input *given; /* fed: the recording's input */
     const unsigned char *content;   /* fed: the rest of its content, `left` bytes */
     size_t left;
+    bool stays;        /* its limit has passed: it does not wait */
     uint32_t n_pieces; /* live, and in a recording: memory whose content is kept */
     ft_rt_piece pieces[FT_RT_PIECES];
     uint64_t numbers[FT_RT_PIECES]; /* memory of the pieces that are numbers */
@@ -134,6 +135,10 @@ bool ft_rt_input_given(ft_rt_input *in, int how);
             FT_RT_GET((in), ft_rt_fd_may_sleep(fd) ? FT_RT_SLEEPS : FT_RT_STAYS, call);            \
     } while (0)
 bool ft_rt_input_is_silent(int fd);
+/* A call that waits for descriptors and has found nothing yet: does its limit pass before another
+ * thread goes on (scheduling/passing.c)? Then the trace knows, and the call keeps the baton: it is
+ * not to wait. */
+bool ft_rt_input_passes(ft_rt_input *in, int ms);
 int64_t ft_rt_input_silence(ft_rt_input *in, int ms); /* waits in vain; 0 */
 
 /* ---- environment.c */
