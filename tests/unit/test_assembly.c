@@ -253,6 +253,24 @@ static void test_texts(void **state)
     }
 }
 
+/* The object says where the first instruction is that could not get calls. */
+static void test_place(void **state)
+{
+    static const char text[] = "\t.file 1 \"/src/folder\" \"list.c\"\n"
+                               "\t.type\tpush, @function\npush:\n\t.loc 1 40 5\n"
+                               "#APP\n\tlock incl (%rax)\n#NO_APP\n\t.loc 1 41 9\n"
+                               "#APP\n\t.byte 0xf0; incl (%rax)\n#NO_APP\n\t.size\tpush, .-push\n";
+    (void)state;
+    ft_asm_buffer made = {0};
+    ft_asm_counts counts = ft_asm_rewrite(text, sizeof text - 1, &made);
+    assert_int_equal(counts.unseen, 1);
+    assert_string_equal(counts.place, "list.c:41 in push");
+    ft_asm_mark(&made, counts.unseen, counts.place);
+    assert_false(made.failed);
+    assert_int_equal(occurrences(&made, "list.c:41 in push"), 1);
+    free(made.data);
+}
+
 /* An operand that counts from the stack pointer counts from where it was. */
 static void test_stack(void **state)
 {
@@ -351,9 +369,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_instructions), cmocka_unit_test(test_registers),
-        cmocka_unit_test(test_texts),        cmocka_unit_test(test_stack),
-        cmocka_unit_test(test_unchanged),    cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_texts),        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_stack),        cmocka_unit_test(test_unchanged),
+        cmocka_unit_test(test_cut),          cmocka_unit_test(test_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,14 +187,14 @@ static int assemble(int argc, char **argv, int at, ft_asm_buffer *text, bool pip
     ft_asm_buffer made = {0};
     ft_asm_counts counts = ft_asm_rewrite(text->data, text->n, &made);
     if (made.failed) die("out of memory");
-    if (counts.unseen) ft_asm_mark(&made, counts.unseen);
+    if (counts.unseen) ft_asm_mark(&made, counts.unseen, counts.place);
     int code = FAILURE;
     if (counts.seen || counts.gone || counts.orders || piped) {
         char *file = argv[at] = file_of(&made);
         code = try(argc, argv);
         free(file);
     }
-    if (counts.orders) ft_asm_mark(text, counts.orders);
+    if (counts.orders) ft_asm_mark(text, counts.orders, counts.place);
     free(made.data);
     return code;
 }

@@ -21,6 +21,8 @@ enum {
 typedef struct rewriter {
     ft_asm_buffer *to;
     ft_asm_counts counted;
+    ft_asm_text whole;        /* the file */
+    ft_asm_text line;         /* behind the last ".loc": "1 23 5" */
     ft_asm_text typed;        /* the last name with @function in a .type directive */
     ft_asm_text open[NESTED]; /* functions at hand */
     unsigned n_open;
@@ -212,6 +214,52 @@ typedef struct statement {
     bool locked;       /* ... which locks */
 } statement;
 
+/* ---- places */
+
+/* The text between the last two quotes of the line. */
+static ft_asm_text last_quoted(ft_asm_text line)
+{
+    const char *end = memrchr(line.at, '"', line.n);
+    const char *begin = end ? memrchr(line.at, '"', (size_t)(end - line.at)) : NULL;
+    return begin ? (ft_asm_text){begin + 1, (size_t)(end - begin - 1)} : (ft_asm_text){line.at, 0};
+}
+
+static size_t line_end(const char *text, size_t n)
+{
+    const char *end = memchr(text, '\n', n);
+    return end ? (size_t)(end - text) + 1 : n;
+}
+
+/* The name that `.file N` gives, without its folder. */
+static ft_asm_text file_named(ft_asm_text whole, unsigned long number)
+{
+    for (size_t at = 0, end; at < whole.n; at = end) {
+        end = at + line_end(whole.at + at, whole.n - at);
+        ft_asm_text t = trim((ft_asm_text){whole.at + at, end - at});
+        if (!starts(t, ".file") || strtoul(t.at + strlen(".file"), NULL, 10) != number) continue;
+        ft_asm_text name = last_quoted(t);
+        const char *slash = memrchr(name.at, '/', name.n);
+        return slash ? (ft_asm_text){slash + 1, (size_t)(name.at + name.n - slash - 1)} : name;
+    }
+    return (ft_asm_text){whole.at, 0};
+}
+
+/* "list.c:40 in push", as far as the compiler has said where this is. */
+static void keep_place(rewriter *r)
+{
+    char *to = r->counted.place, *next;
+    size_t room = sizeof r->counted.place;
+    unsigned long file = r->line.n ? strtoul(r->line.at, &next, 10) : 0;
+    ft_asm_text name = file ? file_named(r->whole, file) : (ft_asm_text){to, 0};
+    ft_asm_text function = r->n_open ? r->open[r->n_open - 1] : (ft_asm_text){to, 0};
+    *to = '\0';
+    if (name.n) snprintf(to, room, "%.*s:%lu", (int)name.n, name.at, strtoul(next, NULL, 10));
+    size_t used = strlen(to);
+    if (function.n && used < room)
+        snprintf(to + used, room - used, "%sin %.*s", used ? " " : "", (int)function.n,
+                 function.at);
+}
+
 /* Outside of a compiled function there are definitions of macros, and functions of assembly alone,
  * which may do anything to the stack: these get no calls. */
 static void instruction(rewriter *r, const statement *s)
@@ -229,8 +277,10 @@ static void instruction(rewriter *r, const statement *s)
     assert(i.access == FT_ASM_NONE || i.memory.n);
     i.orders |= s->locked;
     r->counted.seen += seen;
+    bool unseen = !seen && i.orders;
+    if (i.orders && (!r->counted.orders || (unseen && !r->counted.unseen))) keep_place(r);
     r->counted.orders += i.orders;
-    r->counted.unseen += !seen && i.orders;
+    r->counted.unseen += unseen;
     if (seen && !i.clock)
         put_with_calls(r, &i, s->whole, s->text.at);
     else
@@ -409,6 +459,8 @@ static void see_line(rewriter *r, ft_asm_text line, ft_asm_text rest)
 {
     ft_asm_text t = trim(line);
     see_syntax(r, t);
+    if (starts(t, ".loc"))
+        r->line = trim((ft_asm_text){t.at + strlen(".loc"), t.n - strlen(".loc")});
     if (starts(t, ".type") && memmem(t.at, t.n, "@function", 9))
         r->typed = name_of(trim((ft_asm_text){t.at + 5, t.n - 5}));
     else if (starts(t, ".size"))
@@ -418,12 +470,6 @@ static void see_line(rewriter *r, ft_asm_text line, ft_asm_text rest)
         r->open[r->n_open++] = name;
         ft_asm_frame_begin(&r->frame, rest);
     }
-}
-
-static size_t line_end(const char *text, size_t n)
-{
-    const char *end = memchr(text, '\n', n);
-    return end ? (size_t)(end - text) + 1 : n;
 }
 
 /* From behind #APP to #NO_APP; compilers write each on a line of its own. */
@@ -494,7 +540,7 @@ static bool is_locked(const rewriter *r, ft_asm_text line)
 ft_asm_counts ft_asm_rewrite(const char *text, size_t n, ft_asm_buffer *to)
 {
     FT_REQUIRE((text || !n) && to);
-    rewriter r = {.to = to};
+    rewriter r = {.to = to, .whole = {text, n}};
     for (size_t at = 0; at < n;) {
         ft_asm_text line = {text + at, line_end(text + at, n - at)};
         bool begins = starts(trim(line), "#APP");
@@ -516,9 +562,12 @@ ft_asm_counts ft_asm_rewrite(const char *text, size_t n, ft_asm_buffer *to)
     return r.counted;
 }
 
-void ft_asm_mark(ft_asm_buffer *to, unsigned unseen)
+void ft_asm_mark(ft_asm_buffer *to, unsigned unseen, const char *place)
 {
     say(to, "\n\t.section %s, \"a\", @note\n\t.balign 4\n", FT_ASSEMBLY_SECTION);
     say(to, "\t.long %zu, 4, %d\n\t.asciz \"%s\"\n\t.balign 4\n\t.long %u\n",
         sizeof FT_ASSEMBLY_OWNER, FT_ASSEMBLY_UNSEEN, FT_ASSEMBLY_OWNER, unseen);
+    if (!*place || strpbrk(place, "\"\\\n")) return;
+    say(to, "\t.long %zu, %zu, %d\n\t.asciz \"%s\"\n\t.balign 4\n\t.asciz \"%s\"\n\t.balign 4\n",
+        sizeof FT_ASSEMBLY_OWNER, strlen(place) + 1, FT_ASSEMBLY_PLACE, FT_ASSEMBLY_OWNER, place);
 }

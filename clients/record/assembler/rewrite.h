@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "raw/assembly.h"
+
 typedef struct ft_asm_buffer {
     char *data; /* the caller's to free */
     size_t n, room;
@@ -21,15 +23,17 @@ typedef struct ft_asm_buffer {
 } ft_asm_buffer;
 
 typedef struct ft_asm_counts {
-    unsigned seen;   /* instructions that have calls now */
-    unsigned gone;   /* calls of the compiler's that are for nobody (frame.h) */
-    unsigned orders; /* that order threads: locked ones and exchanges */
-    unsigned unseen; /* of these, that could not get any */
+    unsigned seen;                      /* instructions that have calls now */
+    unsigned gone;                      /* calls of the compiler's that are for nobody (frame.h) */
+    unsigned orders;                    /* that order threads: locked ones and exchanges */
+    unsigned unseen;                    /* of these, that could not get any */
+    char place[FT_ASSEMBLY_PLACE_ROOM]; /* of the first of these, else of the first that orders; "":
+                                           not known */
 } ft_asm_counts;
 
 /* Writes the text anew behind what `to` has. */
 ft_asm_counts ft_asm_rewrite(const char *text, size_t n, ft_asm_buffer *to);
-/* Appends a note to the object (raw/assembly.h) that says so many. */
-void ft_asm_mark(ft_asm_buffer *to, unsigned unseen);
+/* Appends notes to the object (raw/assembly.h) that say so many, and where the first is. */
+void ft_asm_mark(ft_asm_buffer *to, unsigned unseen, const char *place);
 
 #endif

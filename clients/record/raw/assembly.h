@@ -8,7 +8,8 @@
 #define FT_ASSEMBLY_SECTION ".note.foretell.assembly"
 #define FT_ASSEMBLY_OWNER   "Foretell"
 
-/* The note's type; its content is the number of such instructions, four bytes. */
-enum { FT_ASSEMBLY_UNSEEN = 1 };
+/* Types of notes. UNSEEN: its content is the number of such instructions, four bytes. PLACE: text,
+ * where the first of them is: "list.c:40 in push". */
+enum { FT_ASSEMBLY_UNSEEN = 1, FT_ASSEMBLY_PLACE, FT_ASSEMBLY_PLACE_ROOM = 160 };
 
 #endif

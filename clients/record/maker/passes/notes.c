@@ -32,14 +32,16 @@ static const char *foreign_name(const char *path)
     return NULL;
 }
 
-static void note_assembly(ft_maker *m, const char *path, uint64_t n)
+static void note_assembly(ft_maker *m, const char *path, const ft_instrumentation *file)
 {
-    if (!n) return;
+    const char *place = file->place;
+    if (!file->unseen) return;
     ft_builder_note(m->builder, FT_RECORD_FOREIGN, FT_NO_EVENT,
-                    "%s has %" PRIu64 " instruction(s) of inline assembly that order threads and "
+                    "%s has %" PRIu64
+                    " instruction(s) of inline assembly%s%s%s that order threads and "
                     "that the recorder does not see: findings between accesses that they order may "
                     "be false; declare such orders with --annotations (docs/record.md)",
-                    path, n);
+                    path, file->unseen, *place ? " (the first: " : "", place, *place ? ")" : "");
 }
 
 static void note_library(ft_maker *m, const char *path)
@@ -59,7 +61,7 @@ static void note_module(ft_maker *m, const char *path)
     ft_instrumentation file;
     ft_instrumentation_read(path, &file);
     if (!file.calls_hooks) note_library(m, path);
-    note_assembly(m, path, file.unseen);
+    note_assembly(m, path, &file);
 }
 
 /* A program that was only linked by the wrapper: its log has no accesses, so nothing can be found.

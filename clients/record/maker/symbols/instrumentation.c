@@ -10,34 +10,36 @@
 #include "raw/assembly.h"
 
 /* Instructions that the notes of a section count: foretell-as writes one note a source file. */
-static uint64_t count_notes(Elf_Scn *section)
+static void read_notes(Elf_Scn *section, ft_instrumentation *found)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     GElf_Nhdr note;
-    uint64_t n = 0;
     size_t at = 0, name, text;
     while (data && (at = gelf_getnote(data, at, &note, &name, &text))) {
+        const char *content = (const char *)data->d_buf + text;
         uint32_t count;
-        if (note.n_type != FT_ASSEMBLY_UNSEEN || note.n_descsz != sizeof count) continue;
-        memcpy(&count, (const char *)data->d_buf + text, sizeof count);
-        n += count;
+        if (note.n_type == FT_ASSEMBLY_UNSEEN && note.n_descsz == sizeof count) {
+            memcpy(&count, content, sizeof count);
+            found->unseen += count;
+        }
+        bool fits = note.n_descsz && note.n_descsz <= sizeof found->place;
+        if (note.n_type != FT_ASSEMBLY_PLACE || !fits || *found->place) continue;
+        memcpy(found->place, content, note.n_descsz);
+        found->place[note.n_descsz - 1] = '\0';
     }
-    return n;
 }
 
-static uint64_t count_unseen(Elf *elf)
+static void find_unseen(Elf *elf, ft_instrumentation *found)
 {
     size_t names;
-    uint64_t n = 0;
     Elf_Scn *section = NULL;
-    if (elf_getshdrstrndx(elf, &names)) return 0;
+    if (elf_getshdrstrndx(elf, &names)) return;
     while ((section = elf_nextscn(elf, section))) {
         GElf_Shdr header;
         const char *name = NULL;
         if (gelf_getshdr(section, &header)) name = elf_strptr(elf, names, header.sh_name);
-        if (name && !strcmp(name, FT_ASSEMBLY_SECTION)) n += count_notes(section);
+        if (name && !strcmp(name, FT_ASSEMBLY_SECTION)) read_notes(section, found);
     }
-    return n;
 }
 
 static bool is_call(Elf *elf, const GElf_Shdr *header, const GElf_Sym *symbol)
@@ -67,7 +69,10 @@ bool ft_instrumentation_read(const char *path, ft_instrumentation *found)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     elf_version(EV_CURRENT);
     Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    if (elf) *found = (ft_instrumentation){calls_hooks(elf), count_unseen(elf)};
+    if (elf) {
+        found->calls_hooks = calls_hooks(elf);
+        find_unseen(elf, found);
+    }
     elf_end(elf);
     if (fd >= 0) close(fd);
     return elf != NULL;

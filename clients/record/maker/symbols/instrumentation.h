@@ -6,9 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "raw/assembly.h"
+
 typedef struct ft_instrumentation {
     bool calls_hooks; /* a library that expects them from the program: its locks are recorded */
     uint64_t unseen;  /* instructions of inline assembly that order threads without a hook */
+    char place[FT_ASSEMBLY_PLACE_ROOM]; /* of the first of them; "": not known */
 } ft_instrumentation;
 
 /* False: the file is not readable as ELF, and all of *found is zero. */
