@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/memory_name.h"
 #include "report/internal.h"
 
 enum { MOST_ACCESSES = 32 };
@@ -33,7 +34,7 @@ static size_t again_length(const char *text, const char *at)
 }
 
 /* Blanks are one blank, numbers that are words of their own are '#'. */
-static void add_normal(const char *text, ft_strbuf *out)
+static void add_words(const char *text, ft_strbuf *out)
 {
     bool blank = false, started = false;
     for (const char *at = text; *at;) {
@@ -54,6 +55,14 @@ static void add_normal(const char *text, ft_strbuf *out)
         blank = false;
         started = true;
     }
+}
+
+static void add_normal(const char *text, ft_strbuf *out)
+{
+    ft_strbuf plain = {0};
+    ft_memory_name_add_plain(text, &plain);
+    add_words(ft_strbuf_text(&plain), out);
+    ft_strbuf_release(&plain);
 }
 
 static bool is_read(const char *text)

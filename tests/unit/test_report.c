@@ -56,10 +56,14 @@ static void memory_given_out_again_is_the_same(void **state)
     spot first = WITH(WITH(HERE, object, "heap(a.c:4)+8"), text, "write heap(a.c:4)+8 = 1");
     spot second = WITH(WITH(HERE, object, "heap(a.c:4)+8#2"), text, "write heap(a.c:4)+8#2 = 1");
     spot other = WITH(WITH(HERE, object, "heap(b.c:4)+8"), text, "write heap(b.c:4)+8 = 1");
+    spot called = WITH(WITH(HERE, object, "heap(a.c:4 for m.c:9)+8"), text,
+                       "write heap(a.c:4 for m.c:9)+8 = 1");
     json_t *a = race_of(&first, &THERE), *b = race_of(&second, &THERE),
-           *c = race_of(&other, &THERE);
+           *c = race_of(&other, &THERE), *d = race_of(&called, &THERE);
     assert_string_equal(print_of(a), print_of(b));
+    assert_string_equal(print_of(a), print_of(d));
     assert_string_not_equal(print_of(a), print_of(c));
+    json_decref(d);
     json_decref(a);
     json_decref(b);
     json_decref(c);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "base/memory_name.h"
 
 enum { MOST_WORDS = 4, LINE = 4096 };
 
@@ -140,11 +141,20 @@ static bool fits_file(const char *pattern, const ft_location *at)
 }
 
 /* "name", "name+8", "name.member", "name[3]", and the "#2" that makes a name unique. */
-static bool fits_variable(const char *pattern, const char *name)
+static bool fits_name(const char *pattern, const char *name)
 {
     size_t length = strcspn(name, "+#");
     if (fits(pattern, name, length)) return true;
     return strncmp(name, "heap(", 5) != 0 && fits(pattern, name, strcspn(name, "+.[#"));
+}
+
+static bool fits_variable(const char *pattern, const char *name)
+{
+    ft_strbuf plain = {0};
+    ft_memory_name_add_plain(name, &plain);
+    bool is = fits_name(pattern, name) || fits_name(pattern, ft_strbuf_text(&plain));
+    ft_strbuf_release(&plain);
+    return is;
 }
 
 bool ft_annotations_concern(const ft_annotations *a, const ft_location *at)

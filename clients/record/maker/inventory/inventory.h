@@ -33,8 +33,9 @@ typedef struct ft_inventory_module {
 
 /* An ALLOC record, or a BEGIN record: a thread's stack counts as an allocation without a site. */
 typedef struct ft_inventory_allocation {
-    uint32_t site;   /* the allocation site in the program (names/call_sites.c); 0: a stack */
-    bool of_library; /* the C++ library asked for the block on behalf of that site */
+    uint32_t site;      /* the allocation site in the program (names/call_sites.c); 0: a stack */
+    uint32_t called_at; /* the site's function returns pointers: where it is called; 0: not known */
+    bool of_library;    /* the C++ library asked for the block on behalf of that site */
 } ft_inventory_allocation;
 
 typedef struct ft_inventory {

@@ -108,19 +108,36 @@ void ft_names_enter(ft_names *names, uint32_t context)
     ft_builder_in_context(names->builder, ft_names_shown(names, context));
 }
 
+/* The program's call of the factory that the site is in, or of the outermost one that calls it.
+ * i: which of the thread's calls led into the site's function. 0: it is in no factory. */
+static uint32_t calls_factory(ft_names *names, uint32_t thread, uint32_t site, uint32_t i)
+{
+    enum { MOST_FACTORIES = 8 };
+    uint32_t found = 0;
+    for (uint32_t n = 0; n < MOST_FACTORIES; n++) {
+        if (!ft_names_site_is(names, site, FT_SITE_FACTORY)) break;
+        site = ft_raw_log_caller(names->log, thread, i + n);
+        if (!site || ft_names_site_is(names, site, FT_SITE_LIBRARY)) break;
+        found = site;
+    }
+    return found;
+}
+
 /* A block is named after the call site that asks for it: all blocks of a program may be allocated
  * by one line of its xmalloc. */
-uint32_t ft_names_allocation_site(ft_names *names, uint32_t thread, uint32_t site, bool *of_library)
+ft_inventory_allocation ft_names_allocation(ft_names *names, uint32_t thread, uint32_t site)
 {
-    uint32_t asking = 0, at = site;
+    ft_inventory_allocation made = {.site = 0};
+    uint32_t at = site, i = 0;
     FT_REQUIRE(!names->builder);
-    *of_library = false;
-    for (uint32_t i = 0; at; i++) {
+    while (at) {
         bool library = ft_names_site_is(names, at, FT_SITE_LIBRARY);
-        if (!library) asking = at;
-        *of_library |= library;
+        if (!library) made.site = at;
+        made.of_library |= library;
         if (!library && !ft_names_site_is(names, at, FT_SITE_ALLOCATOR)) break;
-        at = ft_raw_log_caller(names->log, thread, i);
+        at = ft_raw_log_caller(names->log, thread, i++);
     }
-    return asking ? asking : site;
+    if (at) made.called_at = calls_factory(names, thread, at, i);
+    if (!made.site) made.site = site;
+    return made;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "base/memory_name.h"
 #include "maker/names/names.h"
 #include "maker/symbols/file_hash.h"
 #include "maker/symbols/value_types.h"
@@ -227,6 +228,16 @@ static bool name_member(ft_names *names, uint32_t allocation, uint64_t offset, f
                             ft_cells_extent_of(names->cells, allocation).size, offset, name, type);
 }
 
+/* "list.c:40", "list.c:40 for main.c:12" (base/memory_name.h). */
+static void add_allocation(ft_names *names, uint32_t allocation, ft_strbuf *name)
+{
+    const ft_inventory_allocation *at = &names->inventory->allocations.data[allocation];
+    ft_strbuf_puts(name, place_of(names, at->site));
+    if (!at->called_at) return;
+    ft_strbuf_puts(name, FT_MEMORY_FOR);
+    ft_strbuf_puts(name, place_of(names, at->called_at));
+}
+
 static void name_inside(ft_names *names, uint32_t allocation, uint64_t offset, ft_strbuf *name,
                         ft_type *type)
 {
@@ -242,7 +253,7 @@ static ft_type name_memory(ft_names *names, uint64_t address, uint32_t allocatio
     ft_type type = FT_TYPE_NONE;
     if (allocation != FT_NO_ALLOCATION && allocation < names->inventory->allocations.len) {
         ft_strbuf_puts(name, "heap(");
-        ft_strbuf_puts(name, place_of(names, names->inventory->allocations.data[allocation].site));
+        add_allocation(names, allocation, name);
         ft_strbuf_puts(name, ")");
         name_inside(names, allocation, address - start, name, &type);
     } else if (!ft_symbols_variable(names->symbols, address, name, &type) &&
@@ -264,8 +275,9 @@ ft_type ft_names_add_cell(ft_names *names, const ft_cell *cell, ft_strbuf *name)
 void ft_names_add_block(ft_names *names, uint32_t allocation, ft_strbuf *name)
 {
     FT_REQUIRE(allocation < names->inventory->allocations.len);
-    uint32_t site = names->inventory->allocations.data[allocation].site;
-    ft_strbuf_printf(name, "block(%s)", place_of(names, site));
+    ft_strbuf_puts(name, "block(");
+    add_allocation(names, allocation, name);
+    ft_strbuf_puts(name, ")");
     unique(names, name);
 }
 

@@ -29,6 +29,7 @@ typedef enum ft_site_property {
                              program what it asks for; also where that cannot be told */
     FT_SITE_LIBRARY,      /* in the C++ library or its headers */
     FT_SITE_ALLOCATOR,    /* in a function that allocates for its callers, such as xmalloc */
+    FT_SITE_FACTORY,      /* in a function that returns a pointer, such as node_new */
     FT_SITE_PROPERTIES
 } ft_site_property;
 
@@ -116,9 +117,9 @@ uint32_t ft_names_shown(ft_names *names, uint32_t context);
 uint32_t ft_names_locate(ft_names *names, uint64_t site);
 /* The record at hand is in that context. */
 void ft_names_enter(ft_names *names, uint32_t context);
-/* First pass: the site that asks for a block which the thread allocates at that site now. */
-uint32_t ft_names_allocation_site(ft_names *names, uint32_t thread, uint32_t site,
-                                  bool *of_library);
+/* First pass: the site that asks for a block which the thread allocates at that site now, and
+ * where that is in a factory, the site that calls it. */
+ft_inventory_allocation ft_names_allocation(ft_names *names, uint32_t thread, uint32_t site);
 /* A location is new, of the code at pc. */
 void ft_names_note_location(ft_names *names, uint64_t pc, uint32_t loc);
 /* Says in the trace that the code at pc belongs to the location. */

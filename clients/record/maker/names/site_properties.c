@@ -52,14 +52,18 @@ static bool is_allocator(ft_names *names, uint64_t pc)
     return ft_symbols_is_allocator(names->symbols, pc);
 }
 
+static bool is_factory(ft_names *names, uint64_t pc)
+{
+    return ft_symbols_is_factory(names->symbols, pc);
+}
+
 static const struct {
     bool (*look)(ft_names *names, uint64_t pc);
     bool unknown; /* the answer for a site that the log does not declare */
 } properties[FT_SITE_PROPERTIES] = {
-    [FT_SITE_OWN_MEMORY] = {is_own_memory, false},
-    [FT_SITE_INSTRUMENTED] = {is_instrumented, true},
-    [FT_SITE_LIBRARY] = {is_library, false},
-    [FT_SITE_ALLOCATOR] = {is_allocator, false},
+    [FT_SITE_OWN_MEMORY] = {is_own_memory, false}, [FT_SITE_INSTRUMENTED] = {is_instrumented, true},
+    [FT_SITE_LIBRARY] = {is_library, false},       [FT_SITE_ALLOCATOR] = {is_allocator, false},
+    [FT_SITE_FACTORY] = {is_factory, false},
 };
 
 bool ft_names_site_is(ft_names *names, uint64_t site, ft_site_property property)

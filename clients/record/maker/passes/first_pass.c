@@ -18,10 +18,8 @@ static void meet_module(ft_maker *m, const ft_raw_record *r)
 
 static void meet_allocation(ft_maker *m, const ft_raw_record *r)
 {
-    ft_inventory_allocation one;
-    one.site =
-        ft_names_allocation_site(&m->names, r->thread, (uint32_t)r->operands[0], &one.of_library);
-    ft_vec_push(&m->inventory.allocations, one);
+    ft_vec_push(&m->inventory.allocations,
+                ft_names_allocation(&m->names, r->thread, (uint32_t)r->operands[0]));
 }
 
 /* A thread's stack counts as an allocation (cells/cells.h), without a site. */

@@ -319,6 +319,24 @@ bool ft_symbols_local(ft_symbols *symbols, uint64_t pc, uint64_t frame, uint64_t
     return true;
 }
 
+static bool is_pointer(Dwarf_Die *function)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die type, peeled;
+    if (!dwarf_formref_die(dwarf_attr_integrate(function, DW_AT_type, &attribute), &type))
+        return false;
+    return dwarf_peel_type(&type, &peeled) == 0 && dwarf_tag(&peeled) == DW_TAG_pointer_type;
+}
+
+bool ft_symbols_is_factory(ft_symbols *symbols, uint64_t pc)
+{
+    Dwarf_Addr bias = 0;
+    Dwarf_Die function;
+    Dwarf_Die *unit = unit_at(symbols, pc - 1, &bias);
+    return unit && ft_functions_die(symbols->functions, unit, pc - 1 - bias, &function) &&
+           is_pointer(&function);
+}
+
 static ft_pointee find_pointee(ft_symbols *symbols, uint64_t call, const char *line, uint64_t size)
 {
     Dwarf_Addr bias = 0;

@@ -43,6 +43,8 @@ bool ft_symbols_is_library(ft_symbols *symbols, uint64_t pc);
 /* Is it in a function that allocates for its callers, by its name: xmalloc, pool_alloc,
  * strdup_or_die? */
 bool ft_symbols_is_allocator(ft_symbols *symbols, uint64_t pc);
+/* Is it in a function that returns a pointer, and so perhaps what it allocates: node_new? */
+bool ft_symbols_is_factory(ft_symbols *symbols, uint64_t pc);
 /* Names of memory. *type is set to that of the value that begins there, FT_TYPE_NONE where none is
  * known.
  *
