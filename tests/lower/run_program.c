@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "explore/concrete.h"
 #include "explore/search.h"
+#include "explore/symbolic.h"
 #include "program/binary.h"
 
 static ft_program *read_program(const char *path)
@@ -63,7 +63,7 @@ static int run(const ft_program *p)
 
 typedef struct explored {
     const ft_program *program;
-    ft_concrete *concrete;
+    ft_symbolic *symbolic;
     uint64_t failing;
 } explored;
 
@@ -72,18 +72,18 @@ static bool note(void *context, const ft_x_run *run, const ft_unfolding *u,
 {
     (void)u, (void)c;
     explored *e = context;
-    ft_concrete_result r = ft_concrete_result_of(run->result);
+    ft_judgement r = ft_judgement_of(run->result);
     bool fails = r.state != FT_INTERPRETER_EXITED || r.exit_code;
     if (fails && !e->failing++ && r.state != FT_INTERPRETER_EXITED)
-        print_error(e->program, ft_concrete_error(e->concrete));
+        print_error(e->program, ft_symbolic_judged_of(e->symbolic).error);
     return true;
 }
 
 static int explore(const ft_program *p)
 {
     ft_error err = FT_ERROR_INIT;
-    explored e = {p, ft_concrete_new(p, &(ft_interpreter_options){.races = true}, 0), 0};
-    ft_x_executor executor = ft_concrete_executor(e.concrete);
+    explored e = {p, ft_symbolic_new(p, &(ft_symbolic_options){.races = true}), 0};
+    ft_x_executor executor = ft_symbolic_executor(e.symbolic);
     ft_x_options options = {.on_class = note, .context = &e};
     ft_x_counts counts = {0};
     bool finished = false;
@@ -91,7 +91,7 @@ static int explore(const ft_program *p)
     if (status != FT_OK) fprintf(stderr, "%s\n", err.message);
     printf("%s: %" PRIu64 " classes, %" PRIu64 " fail\n", finished ? "every schedule" : "not every",
            counts.classes, e.failing);
-    ft_concrete_free(e.concrete);
+    ft_symbolic_free(e.symbolic);
     return status != FT_OK || !finished ? 99 : e.failing ? 1 : 0;
 }
 

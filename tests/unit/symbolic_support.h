@@ -55,7 +55,7 @@ static inline bool symbolic_next_input(void *context, const char *name, uint8_t 
 
 /* Does the interpreter end as said when it gets the inputs one after the other? */
 static inline bool symbolic_repeats(const ft_program *p, const ft_symbolic_judged *j,
-                                    const ft_concrete_result *said)
+                                    const ft_judgement *said)
 {
     symbolic_feed feed = {j->inputs, j->n_inputs, 0, false};
     ft_interpreter_options options = {
@@ -78,7 +78,7 @@ static inline bool symbolic_note(void *context, const ft_x_run *run, const ft_un
 {
     (void)u, (void)c;
     explored *x = context;
-    ft_concrete_result r = ft_concrete_result_of(run->result);
+    ft_judgement r = ft_judgement_of(run->result);
     ft_symbolic_judged j = ft_symbolic_judged_of(x->symbolic);
     bool fails = r.state == FT_INTERPRETER_FAILED;
     if (fails) x->errors[r.error]++;

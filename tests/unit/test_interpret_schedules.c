@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "explore/concrete.h"
 #include "explore/search.h"
+#include "explore/symbolic.h"
 #include "oracle/schedules_text.h"
 #include "program/binary.h"
 
@@ -33,9 +33,9 @@ static bool note_result(void *context, const ft_x_run *run, const ft_unfolding *
                         const ft_configuration *c)
 {
     (void)u, (void)c;
-    ft_concrete_result r = ft_concrete_result_of(run->result);
+    ft_judgement r = ft_judgement_of(run->result);
     bool stuck = r.state == FT_INTERPRETER_FAILED && r.error == FT_ERROR_DEADLOCK;
-    if (!stuck && r.state != FT_INTERPRETER_EXITED) *(ft_concrete_result *)context = r;
+    if (!stuck && r.state != FT_INTERPRETER_EXITED) *(ft_judgement *)context = r;
     return true;
 }
 
@@ -61,9 +61,9 @@ static void explore(uint64_t seed, const ft_strbuf *text, const schedule_classes
     char what[600];
     if (ft_program_read(text->text, text->len, &program, &err) != FT_OK)
         complain(seed, text, err.message);
-    ft_concrete *concrete = ft_concrete_new(program, &(ft_interpreter_options){.races = true}, 0);
-    ft_x_executor executor = ft_concrete_executor(concrete);
-    ft_concrete_result other = {FT_INTERPRETER_EXITED, FT_ERROR_NONE, 0};
+    ft_symbolic *symbolic = ft_symbolic_new(program, &(ft_symbolic_options){.races = true});
+    ft_x_executor executor = ft_symbolic_executor(symbolic);
+    ft_judgement other = {FT_INTERPRETER_EXITED, FT_ERROR_NONE, 0};
     ft_x_options options = {.on_class = note_result, .context = &other};
     ft_x_counts counts;
     bool finished = false;
@@ -74,7 +74,7 @@ static void explore(uint64_t seed, const ft_strbuf *text, const schedule_classes
              (unsigned long long)want->classes, (unsigned long long)want->stuck,
              finished ? "finished" : "not finished", ft_program_error_name(other.error));
     if (!finished || !agrees(&counts, want, exits) || other.error) complain(seed, text, what);
-    ft_concrete_free(concrete);
+    ft_symbolic_free(symbolic);
     ft_program_free(program);
 }
 

@@ -49,7 +49,7 @@ static bool note_class(void *context, const ft_x_run *run, const ft_unfolding *u
     (void)u, (void)c;
     classes *x = context;
     ft_strbuf word = {0};
-    ft_concrete_result said = ft_concrete_result_of(run->result);
+    ft_judgement said = ft_judgement_of(run->result);
     ft_symbolic_judged j = ft_symbolic_judged_of(x->symbolic);
     symbolic_feed feed = {j.inputs, j.n_inputs, 0, false};
     ft_interpreter_options options = {

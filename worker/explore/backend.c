@@ -76,7 +76,7 @@ bool ft_backend_failure(const ft_backend *backend, const ft_x_run *run, int32_t 
                         ft_execution *execution, ft_interpreter_error *error)
 {
     if (run->end != FT_X_DONE && run->end != FT_X_STUCK) return false;
-    ft_concrete_result r = ft_concrete_result_of(run->result);
+    ft_judgement r = ft_judgement_of(run->result);
     bool failed = r.state == FT_INTERPRETER_FAILED;
     if (!failed && (r.state != FT_INTERPRETER_EXITED || r.exit_code == expected)) return false;
     ft_symbolic_judged judged = ft_symbolic_judged_of(backend->symbolic);

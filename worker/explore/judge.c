@@ -120,11 +120,11 @@ static bool follow(trial *j, bool *shut_out)
 
 static uint64_t packed(const ft_interpreter *m)
 {
-    ft_interpreter_state state = ft_interpreter_state_of(m);
-    bool error = state == FT_INTERPRETER_FAILED || state == FT_INTERPRETER_STOPPED;
-    uint64_t code = state == FT_INTERPRETER_EXITED ? (uint32_t)ft_interpreter_exit_code(m) : 0;
-    return (uint64_t)state | (uint64_t)(error ? ft_interpreter_error_of(m)->kind : 0) << 8 |
-           code << 32;
+    ft_judgement j = {.state = ft_interpreter_state_of(m)};
+    bool error = j.state == FT_INTERPRETER_FAILED || j.state == FT_INTERPRETER_STOPPED;
+    if (error) j.error = ft_interpreter_error_of(m)->kind;
+    if (j.state == FT_INTERPRETER_EXITED) j.exit_code = ft_interpreter_exit_code(m);
+    return ft_judgement_pack(j);
 }
 
 static bool is_equal(const running *r, const ft_interpreter *m, bool stuck)

@@ -2,23 +2,31 @@
  * (explore/executor.h), so that the search comes to every schedule and every input, up to
  * equivalence.
  *
- * Visible instructions become actions as in concrete.h. A condition on inputs that the thread's
- * causes leave open becomes a BRANCH, an action of its own; a run whose branches no input takes
- * together ends INFEASIBLE, one in which an assumption fails DISCARDED. What an instruction does
- * wrong for some inputs alone (a division, an access, an assertion) is a branch too, and then the
- * end of the process.
+ * Visible instructions become actions of the kinds that the search has. A condition on inputs that
+ * the thread's causes leave open becomes a BRANCH, an action of its own; a run whose branches no
+ * input takes together ends INFEASIBLE, one in which an assumption fails DISCARDED. What an
+ * instruction does wrong for some inputs alone (a division, an access, an assertion) is a branch
+ * too. An error is an action of its own, the end of the process: it depends on everything.
  *
  * A run that ended is judged: a model of its branches gives inputs, and the interpreter executes
  * inputs and schedule (and looks for races). What it says is the run's result. Where it does not
  * come to the symbolic run's end, the run counts as `unknown`, and is no finding.
  *
- * Where the program has no input, the actions are those of concrete.h, but for atomic sections,
- * which are two here. Where it has, atomic updates and swaps are writes whatever they read. */
+ * An atomic section is two actions, which depend on those of every other section. Where the program
+ * has inputs, atomic updates and swaps are writes whatever they read.
+ *
+ * Not taken (FT_UNSUPPORTED, with the place): an operation within an atomic section, and, where the
+ * program has no input, plain writes to what atomic instructions use in between. Initialising and
+ * destroying an object are actions that concern no other thread; misuse by others at the same time
+ * is found where a run has it.
+ *
+ * Imports: common/base, common/explore, common/program, common/program/interpret,
+ * common/program/witness, common/report, common/verdict, symbolic. */
 #ifndef FT_WORKER_EXPLORE_SYMBOLIC_H
 #define FT_WORKER_EXPLORE_SYMBOLIC_H
 
-#include "explore/concrete.h"
 #include "explore/executor.h"
+#include "explore/judgement.h"
 
 typedef struct ft_symbolic ft_symbolic;
 
@@ -43,7 +51,7 @@ typedef struct ft_symbolic_options {
 /* The program outlives the executor. */
 ft_symbolic *ft_symbolic_new(const ft_program *program, const ft_symbolic_options *options);
 void ft_symbolic_free(ft_symbolic *symbolic); /* accepts NULL */
-/* One run at a time. Valid while `symbolic` is. ft_x_run.result is read by ft_concrete_result_of:
+/* One run at a time. Valid while `symbolic` is. ft_x_run.result is read by ft_judgement_of:
  * EXITED, FAILED with its error, or STOPPED (a limit, or unknown). */
 ft_x_executor ft_symbolic_executor(ft_symbolic *symbolic);
 
