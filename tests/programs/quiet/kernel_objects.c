@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <mqueue.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/sendfile.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -327,16 +329,87 @@ static void watched_in(void)
     struct epoll_event event;
     if (epoll_wait(more[0], &event, 1, -1) != 1) abort();
 }
+static void make_epoll(void)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    make_pipe();
+    more[0] = epoll_create1(0);
+    epoll_ctl(more[0], EPOLL_CTL_ADD, in, &event);
+}
+/* A set that watches a set. */
+static void make_nested(void)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    make_epoll();
+    int outer = epoll_create1(0);
+    epoll_ctl(outer, EPOLL_CTL_ADD, more[0], &event);
+    more[0] = outer;
+}
+static void make_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    in = signalfd(-1, &set, 0);
+}
+static void signal_out(void)
+{
+    if (kill(getpid(), SIGUSR1)) abort();
+}
+static void signal_in(void)
+{
+    struct signalfd_siginfo info;
+    if (read(in, &info, sizeof info) != sizeof info) abort();
+}
+static void make_connection(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t n = sizeof at;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    out = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&at, sizeof at) || listen(listener, 1)) abort();
+    if (getsockname(listener, (struct sockaddr *)&at, &n)) abort();
+    if (connect(out, (struct sockaddr *)&at, sizeof at)) abort();
+    in = accept(listener, NULL, NULL);
+}
+/* The two halves of a pipe, given to a child that ends at once: other processes had them. */
+static void make_escaped(void)
+{
+    make_pipe();
+    child = fork();
+    if (!child) _exit(0);
+    if (waitpid(child, NULL, 0) != child) abort();
+}
+static void make_null(void)
+{
+    make_pipe();
+    more[0] = open("/dev/null", O_WRONLY);
+}
+/* What goes to /dev/null is no order; what goes into the pipe is. */
+static void null_out(void)
+{
+    if (write(more[0], "x", 1) != 1) abort();
+    byte_out();
+}
 static void nothing(void) {}
 
+/* Names with those of the recorder's table of kinds (FT_RT_FD_TABLE) before the colon: each of its
+ * rows has one of these at least. */
 static const struct row {
     const char *name;
     void (*make)(void), (*put)(void), (*take)(void);
 } rows[] = {
-    {"pipe", make_pipe, byte_out, byte_in},
-    {"pair", make_pair, byte_out, byte_in},
-    {"event", make_event, count_out, count_in},
-    {"unseen", make_unseen, count_out, count_in},
+    {"EPOLL:pipe", make_epoll, byte_out, watched_in},
+    {"EPOLL:nested", make_nested, byte_out, watched_in},
+    {"SIGNAL:signalfd", make_signals, signal_out, signal_in},
+    {"SOCKET:connection", make_connection, byte_out, byte_in},
+    {"PIPE:escaped", make_escaped, byte_out, byte_in},
+    {"OUTSIDE:null", make_null, null_out, byte_in},
+    {"PIPE:pipe", make_pipe, byte_out, byte_in},
+    {"PIPE:pair", make_pair, byte_out, byte_in},
+    {"EVENT:event", make_event, count_out, count_in},
+    {"UNKNOWN:unseen", make_unseen, count_out, count_in},
     {"event-by-number", by_number, count_out, count_in},
     {"pipe-by-number", pipe_by_number, out_by_number, in_by_number},
     {"terminal", make_terminal, byte_out, byte_in},
@@ -346,8 +419,8 @@ static const struct row {
     {"splice", make_two, splice_out, byte_in},
     {"tee", make_two, tee_out, byte_in},
     {"vmsplice", make_pipe, vmsplice_out, byte_in},
-    {"inotify", make_watch, file_out, events_in},
-    {"file", nothing, file_out, file_in},
+    {"WATCH:inotify", make_watch, file_out, events_in},
+    {"FILE:file", nothing, file_out, file_in},
     {"opened-again", make_again, byte_out, byte_in},
     {"relay", make_relay, byte_out, byte_in},
     {"popen", make_fifo, popen_out, fifo_in},

@@ -538,7 +538,7 @@ enum { CAN_BE_TAKEN = POLLIN | POLLPRI | POLLRDNORM | POLLRDHUP | POLLHUP | POLL
 static void found(int fd, bool ready, const void *pc)
 {
     if (ft_rt_fd_kind(fd) == FT_RT_FD_EPOLL && ready)
-        ft_rt_epoll_ready(fd, pc);
+        ft_rt_epoll_ready(fd, NULL, pc);
     else
         (ready ? ft_rt_fd_ready : ft_rt_fd_empty)(fd, pc);
 }

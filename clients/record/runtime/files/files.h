@@ -19,8 +19,9 @@ void ft_rt_stdio_start(void); /* gives standard input and output buffers that ar
 /* ---- sockets.c */
 /* Sent to that address by a socket that may be unconnected. */
 void ft_rt_sockets_to(int fd, const struct sockaddr *to, socklen_t length, const void *pc);
-/* Every descriptor that it watches may be ready. */
-void ft_rt_epoll_ready(int epoll, const void *pc);
+/* Members are ready: all, or those with that data, which the system does not tell apart (NULL:
+ * all). A set among them is ready by its own. */
+void ft_rt_epoll_ready(int epoll, const uint64_t *data, const void *pc);
 
 #pragma GCC visibility pop
 

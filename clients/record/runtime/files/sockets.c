@@ -765,10 +765,14 @@ static struct epoll_event untell(int epoll, const told *t)
 
 enum { EVENTS = 256 };
 
-void ft_rt_epoll_ready(int epoll, const void *pc)
+void ft_rt_epoll_ready(int epoll, const uint64_t *data, const void *pc)
 {
-    for (uint32_t i = 0; i < watches.n; i++)
-        if (watches.all[i].epoll == epoll) ft_rt_fd_ready(watches.all[i].fd, pc);
+    for (uint32_t i = 0; i < watches.n; i++) {
+        const struct watch *w = &watches.all[i];
+        if (w->epoll != epoll || (data && w->data != *data)) continue;
+        if (ft_rt_fd_kind(w->fd) == FT_RT_FD_EPOLL) ft_rt_epoll_ready(w->fd, NULL, pc);
+        ft_rt_fd_ready(w->fd, pc);
+    }
 }
 
 static int watched(int epoll, told *all)
@@ -790,8 +794,11 @@ static int keep_told(ft_rt_input *in, int epoll, struct epoll_event *events, tol
     for (int i = 0; i < n && !in->fed && !none; i++) kept[i] = tell(epoll, &events[i]);
     if (n > 0) ft_rt_input_own(in, kept, (size_t)n * sizeof *kept);
     for (int i = 0; i < n && in->fed && !none; i++) events[i] = untell(epoll, &kept[i]);
-    for (int i = 0; i < n; i++)
-        if (kept[i].fd >= 0) (none ? ft_rt_fd_empty : ft_rt_fd_ready)((int)kept[i].fd, in->pc);
+    for (int i = 0; i < n; i++) {
+        uint64_t data = untell(epoll, &kept[i]).data.u64;
+        if (kept[i].fd < 0) continue;
+        none ? ft_rt_fd_empty((int)kept[i].fd, in->pc) : ft_rt_epoll_ready(epoll, &data, in->pc);
+    }
     return none ? 0 : n;
 }
 
@@ -854,11 +861,6 @@ static int waited(ft_rt_input *in, int epoll, struct epoll_event *events)
     return result;
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* How long to wait, if nothing is ready now. */
 static int limit_of(ft_rt_input *in, int epoll, int ms)
 {
@@ -869,26 +871,26 @@ static int limit_of(ft_rt_input *in, int epoll, int ms)
     return idle && ft_rt_input_passes(in, ms) ? 0 : ms;
 }
 
-int epoll_wait(int epoll, struct epoll_event *events, int n, int ms)
+static int wait_in(int epoll, struct epoll_event *events, int n, int ms, const sigset_t *mask,
+                   const void *pc)
 {
     ft_rt_input in;
-    if (ft_rt_world_has(epoll)) return ft_rt_world_epoll_wait(epoll, events, n, ms, CODE);
-    if (!ft_rt_input_begin(&in, FT_INPUT_EPOLL_WAIT, CODE))
-        return FT_REAL(epoll_wait)(epoll, events, n, ms);
+    if (ft_rt_world_has(epoll)) return ft_rt_world_epoll_wait(epoll, events, n, ms, pc);
+    if (!ft_rt_input_begin(&in, FT_INPUT_EPOLL_WAIT, pc))
+        return FT_REAL(epoll_pwait)(epoll, events, n, ms, mask);
     choose_answer(&in, epoll);
     ms = limit_of(&in, epoll, ms);
-    FT_RT_ASK(&in, epoll, ms, FT_REAL(epoll_wait)(epoll, events, least(n, EVENTS), ms));
+    FT_RT_ASK(&in, epoll, ms,
+              FT_REAL(epoll_pwait)(epoll, events, n < EVENTS ? n : EVENTS, ms, mask));
     return waited(&in, epoll, events);
+}
+
+int epoll_wait(int epoll, struct epoll_event *events, int n, int ms)
+{
+    return wait_in(epoll, events, n, ms, NULL, CODE);
 }
 
 int epoll_pwait(int epoll, struct epoll_event *events, int n, int ms, const sigset_t *mask)
 {
-    ft_rt_input in;
-    if (ft_rt_world_has(epoll)) return ft_rt_world_epoll_wait(epoll, events, n, ms, CODE);
-    if (!ft_rt_input_begin(&in, FT_INPUT_EPOLL_WAIT, CODE))
-        return FT_REAL(epoll_pwait)(epoll, events, n, ms, mask);
-    choose_answer(&in, epoll);
-    ms = limit_of(&in, epoll, ms);
-    FT_RT_ASK(&in, epoll, ms, FT_REAL(epoll_pwait)(epoll, events, least(n, EVENTS), ms, mask));
-    return waited(&in, epoll, events);
+    return wait_in(epoll, events, n, ms, mask, CODE);
 }
