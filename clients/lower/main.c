@@ -15,7 +15,7 @@ static const char HELP[] =
     "C library's functions. What cannot be lowered is an error that names the function and place.\n"
     "\n"
     "  -o PROGRAM      where to; - is standard output\n"
-    "  --threads=N     a thread that would start more than N others stands there forever\n"
+    "  --threads=N     a thread that would start more than N others goes no further\n"
     "  --text          as text, which people can read; else binary\n"
     "  -I, -D, -U ...  are the compiler's\n"
     "  -h, --help      show this help\n"

@@ -95,7 +95,7 @@ static ft_status read_spec(const json_t *spec, ft_exploring *x, ft_error *err)
     x->max_iterations = (uint32_t)iterations;
     x->expect_exit = (int32_t)code;
     x->max_steps = steps;
-    x->seconds = (double)ms / 1000 * 0.9; /* the rest is for witnesses and the server */
+    x->seconds = (double)ms / 1000 * 0.75; /* the rest is for witnesses and the server */
     return status;
 }
 
@@ -108,31 +108,49 @@ static double now(void)
     return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
 }
 
-static bool is_known_point(const ft_exploring *x, ft_interpreter_place place)
+/* The address of the load or store; NULL: it is not that of a global. */
+static const ft_operand *global_of(const ft_function *f, const ft_instruction *in)
 {
-    for (size_t i = 0; i < x->points.len; i++)
-        if (x->points.data[i].function == place.function &&
-            x->points.data[i].instruction == place.instruction)
-            return true;
-    return false;
+    if (in->code != FT_CODE_LOAD && in->code != FT_CODE_STORE) return NULL;
+    const ft_operand *o = &f->operands.data[in->operands + (in->code == FT_CODE_STORE ? 1 : 0)];
+    return o->kind == FT_OPERAND_ADDRESS ? o : NULL;
 }
 
-static bool add_point(ft_exploring *x, ft_interpreter_place place)
+/* All accesses to the same global: a plain one beside points would be left out of their order. */
+static void add_same(ft_exploring *x, ft_interpreter_place place)
 {
-    if (is_known_point(x, place)) return false;
-    if (!ft_program_can_be_point(x->program, place)) return x->left_aside = true, false;
-    ft_vec_push(&x->points, place);
-    return true;
+    const ft_function *own = ft_program_function(x->program, place.function);
+    const ft_operand *to = global_of(own, &own->instructions.data[place.instruction]);
+    for (size_t i = 0; i < x->program->functions.len && to; i++) {
+        const ft_function *f = &x->program->functions.data[i];
+        for (uint32_t k = 0; k < f->instructions.len; k++) {
+            const ft_operand *o = global_of(f, &f->instructions.data[k]);
+            ft_interpreter_place at = {f->symbol, k};
+            if (o && o->index == to->index && o->value == to->value &&
+                ft_program_can_be_point(x->program, at))
+                ft_points_add(&x->fresh, (ft_point){at, false});
+        }
+    }
+}
+
+/* Points of the next round. */
+static bool add_point(ft_exploring *x, ft_interpreter_place place, bool section)
+{
+    bool original = ft_points_original(&x->points, &place);
+    if (!original || !ft_program_can_be_point(x->program, place)) return false;
+    return ft_points_add(&x->fresh, (ft_point){place, section});
 }
 
 /* True: the search begins anew, with further points. */
 static bool note_race(ft_exploring *x, const ft_interpreter_error *e)
 {
     if (!x->wants_points) return x->left_aside = true, false;
-    bool own = add_point(x, e->place);
-    bool other = e->other.function != FT_NO_SYMBOL && add_point(x, e->other);
-    if (!own && !other) x->left_aside = true;
-    return own || other;
+    bool section = e->in_section || e->other_in_section, made = false;
+    if (!e->in_section) made = add_point(x, e->place, section);
+    if (!e->other_in_section && e->other.function != FT_NO_SYMBOL)
+        made |= add_point(x, e->other, section);
+    if (!made) x->left_aside = true;
+    return made;
 }
 
 static void say(ft_exploring *x)
@@ -151,6 +169,12 @@ static bool on_run(void *context, const ft_x_run *run)
     x->runs++;
     say(x);
     if (!ft_backend_failure(x->backend, run, x->expect_exit, &failed, &error)) return true;
+    ft_interpreter_place place = error.place;
+    if (error.kind == FT_ERROR_MISUSE && !ft_points_original(&x->points, &place)) {
+        x->left_aside = true; /* a point of a section is within one too: no fault of the program */
+        ft_execution_release(&failed);
+        return true;
+    }
     ft_exploring_note(x, run, &failed, &error);
     bool anew = error.kind == FT_ERROR_RACE && note_race(x, &error);
     ft_execution_release(&failed);
@@ -177,8 +201,8 @@ static ft_status explore_once(ft_exploring *x, ft_error *err)
 {
     enum { MOST_BYTES = 1 << 30 };
     double left = x->seconds - (now() - x->began);
-    ft_program *program = ft_program_numbered(x->program);
-    for (size_t i = 0; i < x->points.len; i++) ft_program_set_point(program, x->points.data[i]);
+    for (size_t i = 0; i < x->fresh.len; i++) ft_points_add(&x->points, x->fresh.data[i]);
+    ft_program *program = ft_program_with_points(x->program, &x->points);
     ft_backend_options options = {.inputs = x->inputs.data,
                                   .n_inputs = x->inputs.len,
                                   .max_steps = x->max_steps,
@@ -214,6 +238,17 @@ static ft_status leave_open(ft_exploring *x, ft_error *err)
     return FT_OK;
 }
 
+/* Where plain accesses beside points are not taken, all of the same globals become points. Races
+ * between those are not looked for any more. False: there is nothing to add. */
+static bool widen(ft_exploring *x)
+{
+    size_t before = x->fresh.len;
+    for (size_t i = 0; i < x->points.len; i++)
+        if (!x->points.data[i].section) add_same(x, x->points.data[i].place);
+    if (x->fresh.len == before) return false;
+    return x->widened = true;
+}
+
 static ft_status explore(ft_exploring *x, ft_error *err)
 {
     ft_status status = FT_OK;
@@ -221,6 +256,10 @@ static ft_status explore(ft_exploring *x, ft_error *err)
     do status = explore_once(x, err);
     while (status == FT_OK && x->anew && ++rounds < MOST_ROUNDS && now() - x->began < x->seconds);
     if (x->anew) x->left_aside = true;
+    if (status == FT_UNSUPPORTED && widen(x)) {
+        *err = FT_ERROR_INIT;
+        return explore(x, err);
+    }
     return status == FT_UNSUPPORTED ? leave_open(x, err) : status;
 }
 
@@ -233,6 +272,7 @@ static void release(ft_exploring *x)
     ft_vec_release(&x->failures);
     free(x->open);
     ft_vec_release(&x->points);
+    ft_vec_release(&x->fresh);
     ft_vec_release(&x->inputs);
 }
 

@@ -122,8 +122,7 @@ void ft_exploring_take_facts(ft_exploring *x)
 {
     const char *open = ft_backend_left_open(x->backend);
     x->bounded = ft_backend_bounded(x->backend);
-    bool discarded = x->outcome.total.discarded || x->outcome.tree.discarded;
-    if (discarded && bounds_threads(x->program)) x->bounded = true;
+    if (bounds_threads(x->program)) x->bounded = true;
     free(x->open);
     x->open = open ? ft_strdup(open) : NULL;
 }
@@ -321,8 +320,12 @@ ft_status ft_exploring_conclude(ft_exploring *x, json_t **plan, ft_error *err)
     json_t *records = json_array();
     judge_rest(x, &r);
     for (size_t i = 0; i < x->failures.len; i++) add_failure(x, i, records);
-    for (int c = 0; c < FT_CHECKS; c++)
-        if (x->checks[c]) json_array_append_new(records, rest_record(&r, (ft_check)c));
+    for (int c = 0; c < FT_CHECKS; c++) {
+        bool hidden = c == FT_CHECK_RACE && x->widened && r.verdict == FT_VERDICT_SAFE;
+        rest own = r;
+        if (hidden) set_rest(&own, FT_VERDICT_UNKNOWN, FT_REASON_DATA_RACE);
+        if (x->checks[c]) json_array_append_new(records, rest_record(&own, (ft_check)c));
+    }
     *plan =
         json_pack("{s:s, s:o, s:o, s:o, s:[]}", "model", "ctp", "notes", notes_of(x, &r),
                   "candidates", count_candidates(x, records), "records", records, "subproblems");

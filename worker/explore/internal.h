@@ -27,10 +27,11 @@ typedef struct ft_exploring {
     int32_t expect_exit;
     double seconds, began;
     /* what was found */
-    ft_points points;
+    ft_points points, fresh; /* of the round; and of the next one, too */
     FT_VEC(ft_program_failure) failures;
     uint64_t runs, classes; /* runs: of all rounds */
     bool anew;              /* there are new points */
+    bool widened;           /* some accesses became points without a race */
     bool left_aside;        /* a race whose accesses are no points */
     ft_x_outcome outcome;   /* of the last round, and below */
     bool bounded;

@@ -166,9 +166,9 @@ static const option_row rows[] = {
     {"undefine", 'U', VALUE_TEXTS, "NAME", NULL, MEMBER(undefines), SOURCE_COMMANDS,
      "the compiler's: undefine this macro; may be repeated"},
     {"threads", 0, VALUE_NUMBER, "N", NULL, MEMBER(threads), SOURCE_COMMANDS,
-     "of sources: a thread that would start more than N others stands there forever, and nothing "
-     "is "
-     "called safe where one does (default: no bound; more than 64 threads are not explored)"},
+     "of sources: a thread that would start more than N others goes no further, and nothing is "
+     "called "
+     "safe (default: no bound; more than 64 threads are not explored)"},
     {"std", 0, VALUE_TEXT, "STANDARD", NULL, MEMBER(standard), SOURCE_COMMANDS,
      "the compiler's: the language standard, also written -std=c11 (default: the compiler's)"},
     {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to),

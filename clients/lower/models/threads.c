@@ -31,14 +31,16 @@
 
 /* ---- threads. Of attributes only whether the thread is detached counts: the first int. */
 
-/* A thread that would start more is left standing: `foretell lower --threads` sets the number. What
+/* A thread that would start more goes no further: `foretell lower --threads` sets the number. What
  * is explored of the program is bounded then (worker/explore/exploring.h knows the name). */
 unsigned foretell_most_threads;
 static __thread unsigned created;
 
 static void count_thread(void)
 {
-    if (foretell_most_threads && ++created > foretell_most_threads) __foretell_assume(0);
+    if (!foretell_most_threads || ++created <= foretell_most_threads) return;
+    if (!__foretell_self()) __foretell_end(NULL); /* nobody joins main */
+    __foretell_assume(0);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),

@@ -22,6 +22,7 @@ typedef struct memory_object {
 /* The last accesses of one kind to a byte: one, or one for each thread. */
 typedef struct epoch {
     uint32_t clock; /* 0: none */
+    bool in_section;
     ft_interpreter_place place;
 } epoch;
 

@@ -46,7 +46,8 @@ static const epoch *unordered(const ft_interpreter *m, uint32_t t, const accesse
 
 static void note(ft_interpreter *m, uint32_t t, accesses *a)
 {
-    epoch now = {m->threads.data[t].clock.of[t], ft_interpreter_place_of(m, t)};
+    epoch now = {m->threads.data[t].clock.of[t], m->section == t + 1,
+                 ft_interpreter_place_of(m, t)};
     bool replaces = !a->many && (a->thread == t || !unordered(m, t, a));
     if (replaces) {
         a->last = now;
@@ -64,11 +65,14 @@ static void note(ft_interpreter *m, uint32_t t, accesses *a)
 
 static bool race(ft_interpreter *m, uint32_t t, const epoch *earlier)
 {
-    ft_interpreter_place other = earlier->place;
+    epoch other = *earlier;
     ft_interpreter_fail(m, t, FT_ERROR_RACE,
                         "another thread's access is not ordered with this one");
-    m->threads.data[t].error.other = other;
-    m->error.other = other;
+    ft_interpreter_error *e = &m->threads.data[t].error;
+    e->other = other.place;
+    e->in_section = m->section == t + 1;
+    e->other_in_section = other.in_section;
+    m->error = *e;
     return false;
 }
 

@@ -67,7 +67,7 @@ static ft_status read_points(const json_t *witness, const ft_program *p, ft_exec
         bool good = symbol != FT_NO_ID && json_is_integer(number) && at >= 0 && at < UINT32_MAX &&
                     ft_program_can_be_point(p, place);
         if (!good) return wrong(err, "points", i);
-        ft_vec_push(&x->points, place);
+        ft_points_add(&x->points, (ft_point){place, json_array_size(json_array_get(all, i)) > 2});
     }
     return FT_OK;
 }

@@ -67,7 +67,7 @@ static json_t *address_name(const telling *s, uint64_t address)
 
 static const ft_instruction *instruction_of(const telling *s, ft_interpreter_place place)
 {
-    return &ft_program_function(s->p, place.function)->instructions.data[place.instruction];
+    return &ft_program_function(s->f.program, place.function)->instructions.data[place.instruction];
 }
 
 /* The innermost place that has a line: models of the C library have none. False: no place has. */
@@ -622,9 +622,11 @@ static json_t *points_json(const telling *s)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < s->f.execution->points.len; i++) {
-        ft_interpreter_place place = s->f.execution->points.data[i];
-        json_array_append_new(all, json_pack("[s, i]", ft_program_symbol_name(s->p, place.function),
-                                             (int)place.instruction));
+        const ft_point *p = &s->f.execution->points.data[i];
+        json_t *point = json_pack("[s, i]", ft_program_symbol_name(s->p, p->place.function),
+                                  (int)p->place.instruction);
+        if (p->section) json_array_append_new(point, json_string("section"));
+        json_array_append_new(all, point);
     }
     return all;
 }

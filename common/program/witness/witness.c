@@ -45,12 +45,111 @@ bool ft_program_can_be_point(const ft_program *program, ft_interpreter_place pla
     return access && (in->width == 8 || in->width == 16 || in->width == 32 || in->width == 64);
 }
 
-void ft_program_set_point(ft_program *program, ft_interpreter_place place)
+static int by_place(ft_interpreter_place a, ft_interpreter_place b)
 {
-    FT_REQUIRE(ft_program_can_be_point(program, place));
-    ft_instruction *in = (ft_instruction *)(uintptr_t)instruction_at(program, place);
+    if (a.function != b.function) return a.function < b.function ? -1 : 1;
+    return (a.instruction > b.instruction) - (a.instruction < b.instruction);
+}
+
+bool ft_points_add(ft_points *points, ft_point point)
+{
+    size_t at = 0;
+    while (at < points->len && by_place(points->data[at].place, point.place) < 0) at++;
+    if (at < points->len && by_place(points->data[at].place, point.place) == 0) {
+        bool more = point.section && !points->data[at].section;
+        points->data[at].section |= point.section;
+        return more;
+    }
+    ft_vec_push(points, point);
+    for (size_t i = points->len - 1; i > at; i--) points->data[i] = points->data[i - 1];
+    points->data[at] = point;
+    return true;
+}
+
+static const ft_point *point_at(const ft_points *points, ft_interpreter_place place)
+{
+    for (size_t i = 0; i < points->len; i++)
+        if (by_place(points->data[i].place, place) == 0) return &points->data[i];
+    return NULL;
+}
+
+bool ft_points_original(const ft_points *points, ft_interpreter_place *place)
+{
+    uint32_t added = 0;
+    for (size_t i = 0; i < points->len; i++) {
+        const ft_point *p = &points->data[i];
+        if (p->place.function != place->function || !p->section) continue;
+        uint32_t begin = p->place.instruction + added; /* of its section */
+        if (place->instruction < begin) break;
+        if (place->instruction == begin || place->instruction == begin + 2) return false;
+        added += 2;
+        if (place->instruction == begin + 1) {
+            place->instruction = p->place.instruction;
+            return true;
+        }
+    }
+    place->instruction -= added;
+    return true;
+}
+
+static void set_relaxed(ft_instruction *in)
+{
     in->code = in->code == FT_CODE_LOAD ? FT_CODE_ATOMIC_LOAD : FT_CODE_ATOMIC_STORE;
     in->attribute = FT_ORDER_RELAXED;
+}
+
+static void put(ft_function *f, ft_instruction in)
+{
+    ft_vec_push(&f->instructions, in);
+}
+
+/* Puts a section around the access. */
+static void put_section(ft_function *f, const ft_instruction *access)
+{
+    ft_instruction begin = {.code = FT_CODE_ATOMIC_BEGIN,
+                            .result = FT_NO_REGISTER,
+                            .position = access->position},
+                   end = begin;
+    end.code = FT_CODE_ATOMIC_END;
+    put(f, begin);
+    put(f, *access);
+    put(f, end);
+}
+
+/* Makes the instructions of the function anew, block by block. */
+static void add_points(ft_function *f, const ft_points *points)
+{
+    ft_function old = *f;
+    f->instructions.data = NULL;
+    f->instructions.len = f->instructions.cap = 0;
+    for (size_t b = 0; b < f->blocks.len; b++) {
+        ft_block *block = &f->blocks.data[b];
+        uint32_t first = block->instructions, n = block->n_instructions;
+        block->instructions = (uint32_t)f->instructions.len;
+        for (uint32_t i = first; i < first + n; i++) {
+            ft_instruction in = old.instructions.data[i];
+            const ft_point *p = point_at(points, (ft_interpreter_place){f->symbol, i});
+            if (p && !p->section) set_relaxed(&in);
+            if (p && p->section)
+                put_section(f, &in);
+            else
+                put(f, in);
+        }
+        block->n_instructions = (uint32_t)f->instructions.len - block->instructions;
+    }
+    ft_vec_release(&old.instructions);
+}
+
+ft_program *ft_program_with_points(const ft_program *numbered, const ft_points *points)
+{
+    ft_program *p = ft_program_numbered(numbered);
+    for (size_t i = 0; i < p->functions.len; i++)
+        for (size_t k = 0; k < points->len; k++)
+            if (points->data[k].place.function == p->functions.data[i].symbol) {
+                add_points(&p->functions.data[i], points);
+                break;
+            }
+    return p;
 }
 
 /* ---- following ---- */
@@ -70,10 +169,8 @@ static bool next_input(void *context, const char *name, uint8_t width, uint64_t 
 void ft_followed_begin(ft_followed *f, const ft_program *numbered, const ft_execution *execution,
                        void (*access)(void *context, const ft_interpreter_access *access))
 {
-    *f = (ft_followed){.execution = execution, .program = ft_program_numbered(numbered)};
-    for (size_t i = 0; i < execution->points.len; i++)
-        if (ft_program_can_be_point(f->program, execution->points.data[i]))
-            ft_program_set_point(f->program, execution->points.data[i]);
+    *f = (ft_followed){.execution = execution,
+                       .program = ft_program_with_points(numbered, &execution->points)};
     ft_interpreter_options options = {
         .races = true, .input = next_input, .access = access, .context = f};
     f->m = ft_interpreter_new(f->program, &options);

@@ -33,7 +33,15 @@ typedef struct ft_schedule_step {
     uint64_t variant;
 } ft_schedule_step;
 
-typedef FT_VEC(ft_interpreter_place) ft_points;
+/* section: the access is an atomic section of its own, since it races with one that is within a
+ * section. Sorted by function and instruction, each place once. */
+typedef struct ft_point {
+    ft_interpreter_place place;
+    bool section;
+} ft_point;
+typedef FT_VEC(ft_point) ft_points;
+/* False: it is one already, and as much as this. */
+bool ft_points_add(ft_points *points, ft_point point);
 
 /* Embedded: zero-initialise. */
 typedef struct ft_execution {
@@ -53,8 +61,11 @@ void ft_execution_release(ft_execution *execution);
 ft_program *ft_program_numbered(const ft_program *program);
 /* Can the place be a point: a load or store of 1, 2, 4 or 8 bytes? */
 bool ft_program_can_be_point(const ft_program *program, ft_interpreter_place place);
-/* Makes the place one. */
-void ft_program_set_point(ft_program *program, ft_interpreter_place place);
+/* The program with the points; the caller's. Instructions that stand before and behind points of
+ * sections are new, so places differ (ft_points_original). */
+ft_program *ft_program_with_points(const ft_program *numbered, const ft_points *points);
+/* The place of the program without points; false: the instruction is one of a point's section. */
+bool ft_points_original(const ft_points *points, ft_interpreter_place *place);
 
 /* What an execution looks like for readers. */
 typedef struct ft_story {

@@ -124,8 +124,19 @@ export interface Claim {
   avoid?: string;
 }
 
+/** A value that an execution of a program reads. */
+export interface InputValue {
+  name: string;
+  width: number;
+  value: string;
+  thread: string;
+}
+
+/** Of a trace, or of a program with what its execution reads. */
 export interface Witness {
-  trace: string;
+  trace?: string;
+  program?: string;
+  inputs?: InputValue[];
   model: string;
   claim: Claim;
   steps: Step[];

@@ -1,6 +1,6 @@
 /* One verdict record: a violation with its schedule, or the proof that a candidate cannot happen. */
 import type { JSX } from 'preact';
-import type { Access, Check, Frame, Verdict, VerdictRecord, Waiter } from '../api/types';
+import type { Access, Check, Frame, InputValue, Verdict, VerdictRecord, Waiter } from '../api/types';
 import { useLive } from '../api/live';
 import { hasSchedule } from '../model/schedule';
 import { checkName, duration, jobOfFinding, plural } from '../lib/format';
@@ -39,12 +39,31 @@ export function Finding({ id, query }: { id: string; query: Record<string, strin
       {hasSchedule(record) && (
         <section aria-labelledby="schedule">
           <h2 id="schedule">A schedule that hits it</h2>
+          <Inputs list={record.witness.inputs ?? []} />
           <Swimlanes key={id} witness={record.witness} step={Number.isFinite(step) ? step : null} />
         </section>
       )}
       {record.verdict === 'violation' && <Reproduce id={id} replay={record.replay} />}
       <ReviewBox record={record} job={job} />
     </main>
+  );
+}
+
+/** The inputs with which a program comes to it. */
+function Inputs({ list }: { list: InputValue[] }): JSX.Element | null {
+  if (list.length === 0) return null;
+  return (
+    <p>
+      Inputs:{' '}
+      {list.map((input, i) => (
+        <>
+          {i > 0 && ', '}
+          <code key={i}>
+            {input.name} = {input.value}
+          </code>
+        </>
+      ))}
+    </p>
   );
 }
 
