@@ -163,7 +163,7 @@ static ft_status run_tree(exploration *x, ft_error *err)
     x->every = x->every && !incomplete;
     x->ended = ft_x_forest_ended(forest);
     x->bytes = NULL;
-    if (rest) leave(x, forest);
+    if (rest && status == FT_OK) leave(x, forest);
     ft_x_forest_free(forest);
     return status;
 }

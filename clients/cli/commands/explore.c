@@ -86,6 +86,23 @@ static void print_end(const explore *x)
     ft_strbuf_release(&line);
 }
 
+static bool is_plain(const char *word)
+{
+    return *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                 "@%+=:,./_-") == strlen(word);
+}
+
+static void print_rest(const explore *x)
+{
+    const ft_options *o = x->options;
+    if (!x->found.rest || o->quiet) return;
+    fprintf(out_of(x), "foretell: to go on: foretell explore --resume %s (and the same options) --",
+            x->found.rest);
+    for (size_t i = 0; i < o->arguments.len; i++)
+        fprintf(out_of(x), is_plain(o->arguments.data[i]) ? " %s" : " '%s'", o->arguments.data[i]);
+    fputc('\n', out_of(x));
+}
+
 /* Was a failure met twice, and did the user give nothing that sets findings apart? */
 static bool has_failure_that_counts(const explore *x)
 {
@@ -122,6 +139,7 @@ static ft_exit report(explore *x)
     }
     print_choices(x);
     print_end(x);
+    print_rest(x);
     bool ended = ft_exploration_ended(&x->found);
     return code == FT_EXIT_CLEAN && !ended ? FT_EXIT_INCOMPLETE : code;
 }

@@ -2,6 +2,7 @@
  * (record/native), from options to failing runs and the word for what was done.
  *
  *   session.c   the search: budget, progress, what came of it
+ *   rest.c      an exploration that was interrupted, as a file
  *   kept.c      runs that are worth a recording
  *   needs.c     sleeps and time limits that a run needs to be over first
  *   failing.c   failing runs, the choice that decides
@@ -109,6 +110,7 @@ typedef struct ft_exploration {
     ft_exploring_grade grade;
     char *why;               /* not an earlier grade; "": it is the first */
     char *refused, *strayed; /* the first such call, and what differed; NULL: none */
+    char *rest;              /* the file from which another process goes on; NULL: none */
     double seconds;          /* that it took */
     uint32_t steps;          /* that a run may have */
 } ft_exploration;

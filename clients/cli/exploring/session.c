@@ -6,6 +6,7 @@
 
 #include "base/contract.h"
 #include "exploring/exploring.h"
+#include "exploring/rest.h"
 #include "terminal/terminal.h"
 
 enum {
@@ -24,6 +25,8 @@ typedef struct session {
     double began, shown;
     uint64_t runs, classes;
     char **argv;
+    ft_rest rest;    /* of this exploration, or the one that it goes on with */
+    bool is_resumed; /* the stage of the rest has begun before */
 } session;
 
 static double now(void)
@@ -50,11 +53,22 @@ static void show(session *s)
     ft_strbuf_release(&details);
 }
 
+/* A run that shows something: to be made again by one that goes on. */
+static void keep(session *s, const ft_x_run *run)
+{
+    ft_kept_run made = {.points = s->explorer.setting};
+    for (size_t i = 0; i < run->steps.len; i++)
+        ft_vec_push(&made.picks,
+                    (ft_x_pick){run->steps.data[i].thread, run->steps.data[i].variant});
+    ft_vec_push(&s->rest.kept, made);
+}
+
 static bool on_run(void *context, const ft_x_run *run)
 {
     session *s = context;
     s->runs++;
     if (run->result) ft_failing_note(&s->to->failing, &s->explorer, run);
+    if (run->is_news) keep(s, run);
     ft_racing_note(&s->to->racing, &s->explorer, run);
     show(s);
     return true;
@@ -137,17 +151,44 @@ static ft_status check_sample(session *s, ft_explored_part *part, ft_error *err)
     return FT_OK;
 }
 
+static bool is_same_setting(const ft_run_setting *a, const ft_run_setting *b)
+{
+    return a->n == b->n && a->as_one == b->as_one && a->polls == b->polls;
+}
+
+/* What the executor saw since the points were set, before the part was interrupted. */
+static ft_status look_again(session *s, ft_error *err)
+{
+    ft_status status = FT_OK;
+    ft_explorer *x = &s->explorer;
+    for (size_t i = 0; i < s->rest.kept.len && status == FT_OK; i++) {
+        ft_x_run run;
+        uint32_t slot;
+        const ft_kept_run *kept = &s->rest.kept.data[i];
+        if (!is_same_setting(&kept->points, &x->setting)) continue;
+        ft_x_task task = {.prefix = kept->picks.data, .n = kept->picks.len};
+        run = (ft_x_run){0};
+        status = x->executor.start(x->executor.context, 0, &task, err);
+        if (status == FT_OK) status = x->executor.finish(x->executor.context, &slot, &run, err);
+        ft_x_run_release(&run);
+    }
+    return status;
+}
+
 static ft_status explore_part(session *s, double seconds, uint64_t runs, ft_explored_part *part,
                               ft_error *err)
 {
     ft_native_place place;
     ft_explorer *x = &s->explorer;
     ft_x_plan plan = plan_of(s, seconds, runs);
+    plan.rest = s->rest.stage == FT_STAGE_ROUNDS ? NULL : &s->rest.plan;
     free(part->lingering);
     *part = (ft_explored_part){.points = x->setting};
+    s->rest.setting = x->setting;
     ft_native_polls(x->native, x->setting.polls);
     ft_native_points(x->native, x->points.data, x->setting.n, x->setting.as_one);
-    ft_status status = ft_x_explore(&x->executor, &plan, &part->outcome, err);
+    ft_status status = s->is_resumed ? look_again(s, err) : FT_OK;
+    if (status == FT_OK) status = ft_x_explore(&x->executor, &plan, &part->outcome, err);
     if (ft_native_lingering(x->native, 0, &place))
         part->lingering = ft_places_text(&x->places, &place);
     return status == FT_OK ? check_sample(s, part, err) : status;
@@ -221,12 +262,18 @@ static ft_status explore_plain(session *s, double end, ft_error *err)
 {
     ft_status status = FT_OK;
     ft_explored_part *last = &s->to->sync;
+    if (s->is_resumed && s->rest.setting.n) {
+        s->explorer.setting = s->rest.setting;
+        last = &s->to->plain;
+        status = explore_part(s, end ? end - now() : 0, 0, last, err);
+    }
     while (status == FT_OK && last->outcome.stop == FT_X_STOP_END && has_budget(s, end)) {
         if (!add_points(&s->explorer)) {
             s->to->plain_is_whole = last != &s->to->sync && s->explorer.points.len < MOST_POINTS;
             break;
         }
         last = &s->to->plain;
+        ft_x_rest_release(&s->rest.plan);
         status = explore_part(s, end ? end - now() : 0, 0, last, err);
     }
     return status;
@@ -246,18 +293,155 @@ static void take_facts(session *s)
     if (!s->to->strayed) s->to->strayed = copy(ft_native_strayed(native));
 }
 
+/* Of the process that was interrupted. */
+static void restore_sync(session *s)
+{
+    ft_explored_part *sync = &s->to->sync;
+    sync->outcome = s->rest.sync;
+    sync->points = (ft_run_setting){.polls = s->explorer.setting.polls};
+    if (s->rest.stage == FT_STAGE_PLAIN) sync->points.polls = s->rest.setting.polls;
+    sync->lingering = copy(s->rest.lingering);
+}
+
+/* Is the stage's turn? Then the rest is of it from now on. */
+static bool enter(session *s, ft_stage stage)
+{
+    if (s->to->sync.outcome.stop != FT_X_STOP_END) return false;
+    if (s->rest.stage == stage) return true;
+    s->rest.sync = s->to->sync.outcome;
+    s->rest.stage = stage;
+    s->rest.setting.n = 0;
+    s->is_resumed = false;
+    ft_x_rest_release(&s->rest.plan);
+    return true;
+}
+
 static ft_status explore(session *s, double seconds, double plain, ft_error *err)
 {
     ft_explorer *x = &s->explorer;
     double end = seconds ? s->began + seconds : 0;
-    x->executor = ft_native_executor(x->native);
-    ft_status status = explore_part(s, seconds, 0, &s->to->sync, err);
-    if (status == FT_OK) status = explore_more_rounds(s, end, &s->to->sync, err);
+    ft_status status = FT_OK;
+    if (s->rest.stage == FT_STAGE_SYNC)
+        status = explore_part(s, seconds, 0, &s->to->sync, err);
+    else
+        restore_sync(s);
+    if (status == FT_OK && s->rest.stage <= FT_STAGE_ROUNDS && enter(s, FT_STAGE_ROUNDS))
+        status = explore_more_rounds(s, end, &s->to->sync, err);
     if (plain) end = earlier(end, now() + plain);
-    if (status == FT_OK && !s->options->races_only_reported) status = explore_plain(s, end, err);
+    if (status == FT_OK && !s->options->races_only_reported && enter(s, FT_STAGE_PLAIN))
+        status = explore_plain(s, end, err);
     take_facts(s);
     if (status == FT_OK) status = ft_failing_conclude(&s->to->failing, x, err);
     return status == FT_OK ? ft_racing_conclude(&s->to->racing, x, err) : status;
+}
+
+/* ---- interrupted, and going on */
+
+static ft_status run_kept(session *s, const ft_kept_run *kept, ft_error *err)
+{
+    ft_x_run run;
+    uint64_t runs = s->runs;
+    s->explorer.setting = kept->points;
+    ft_status status =
+        ft_kept_run_again(&s->explorer, kept->points, kept->picks.data, kept->picks.len, &run, err);
+    if (status == FT_OK) (void)on_run(s, &run);
+    s->runs = runs;
+    ft_x_run_release(&run);
+    return status;
+}
+
+/* What the interrupted exploration saw, by its runs; they are kept again where they show it. */
+static ft_status run_all_kept(session *s, ft_rest *rest, ft_error *err)
+{
+    ft_status status = FT_OK;
+    ft_run_setting setting = s->explorer.setting;
+    for (size_t i = 0; i < rest->kept.len && status == FT_OK; i++)
+        status = run_kept(s, &rest->kept.data[i], err);
+    s->explorer.setting = setting;
+    return status;
+}
+
+static ft_status take_up(session *s, ft_error *err)
+{
+    bool found = false;
+    ft_rest rest = {0};
+    ft_explorer *x = &s->explorer;
+    x->executor = ft_native_executor(x->native);
+    if (!s->options->resume) return FT_OK;
+    char *digest = ft_rest_digest(s->options);
+    ft_status status = ft_rest_load(s->options->resume, digest, &rest, &found, err);
+    free(digest);
+    if (status != FT_OK || !found) return status;
+    if (!ft_native_name_threads(x->native, rest.threads.data, rest.threads.len))
+        status = ft_error_set(err, FT_USAGE, "%s has other threads than the program: delete it",
+                              s->options->resume);
+    for (size_t i = 0; i < rest.points.len; i++) ft_vec_push(&x->points, rest.points.data[i]);
+    if (status == FT_OK) status = run_all_kept(s, &rest, err);
+    s->runs = rest.runs;
+    for (size_t i = 0; i < rest.kept.len; i++) ft_kept_release(&rest.kept.data[i]);
+    ft_vec_release(&rest.kept);
+    rest.kept.data = s->rest.kept.data; /* those that were kept again */
+    rest.kept.len = s->rest.kept.len;
+    rest.kept.cap = s->rest.kept.cap;
+    s->rest = rest;
+    s->is_resumed = true;
+    return status;
+}
+
+static void keep_best(session *s, const ft_kept_run *best)
+{
+    ft_kept_run made = {.points = best->points};
+    if (!best->picks.len) return;
+    for (size_t i = 0; i < best->picks.len; i++) ft_vec_push(&made.picks, best->picks.data[i]);
+    ft_vec_push(&s->rest.kept, made);
+}
+
+static void complete_rest(session *s)
+{
+    const ft_exploring_thread *threads;
+    size_t n = ft_native_threads(s->explorer.native, &threads);
+    s->rest.threads.len = s->rest.points.len = 0;
+    for (size_t i = 0; i < n; i++) ft_vec_push(&s->rest.threads, threads[i]);
+    for (size_t i = 0; i < s->explorer.points.len; i++)
+        ft_vec_push(&s->rest.points, s->explorer.points.data[i]);
+    for (size_t i = 0; i < s->to->failing.len; i++) keep_best(s, &s->to->failing.data[i].run);
+    for (size_t i = 0; i < s->to->racing.len; i++) keep_best(s, &s->to->racing.data[i].run);
+    s->rest.runs = s->runs;
+    if (s->rest.stage == FT_STAGE_SYNC) return;
+    free(s->rest.lingering);
+    s->rest.lingering = copy(s->to->sync.lingering);
+}
+
+/* A file of its own where the user named none. NULL: there can be none. */
+static char *new_file(void)
+{
+    const char *above = getenv("TMPDIR");
+    ft_strbuf name = {0};
+    ft_strbuf_printf(&name, "%s/foretell-explore-XXXXXX", above && *above ? above : "/tmp");
+    char *path = ft_strbuf_take(&name);
+    int file = mkstemp(path);
+    if (file >= 0) close(file);
+    if (file < 0) free(path);
+    return file < 0 ? NULL : path;
+}
+
+/* Where the exploration has not ended: what is left, if the user wants it or interrupted it. */
+static ft_status leave(session *s, ft_error *err)
+{
+    const char *given = s->options->resume;
+    bool may_go_on = s->options->command == FT_COMMAND_EXPLORE;
+    if (ft_exploration_ended(s->to)) {
+        if (given) unlink(given);
+        return FT_OK;
+    }
+    if (!may_go_on || (!given && !ft_signals_caught())) return FT_OK;
+    s->to->rest = given ? ft_strdup(given) : new_file();
+    if (!s->to->rest) return FT_OK;
+    complete_rest(s);
+    char *digest = ft_rest_digest(s->options);
+    ft_status status = ft_rest_save(s->to->rest, digest, &s->rest, err);
+    free(digest);
+    return status;
 }
 
 ft_status ft_exploring_run(const ft_options *options, double seconds, double plain,
@@ -274,8 +458,11 @@ ft_status ft_exploring_run(const ft_options *options, double seconds, double pla
     exploration->steps = native.run.max_steps;
     s.explorer.setting.polls = native.run.polls;
     ft_status status = ft_native_open(&native, &s.explorer.native, err);
+    if (status == FT_OK) status = take_up(&s, err);
     if (status == FT_OK) status = explore(&s, seconds, plain, err);
+    if (status == FT_OK) status = leave(&s, err);
     ft_native_close(s.explorer.native);
+    ft_rest_release(&s.rest);
     exploration->seconds = now() - s.began;
     ft_progress_end(&s.progress);
     ft_progress_release(&s.progress);
@@ -305,5 +492,6 @@ void ft_exploration_release(ft_exploration *x)
     free(x->sync.lingering);
     free(x->plain.lingering);
     free(x->strayed);
+    free(x->rest);
     *x = (ft_exploration){0};
 }

@@ -199,6 +199,10 @@ static const option_row rows[] = {
     {"early-limits", 0, VALUE_TEXT, "WHEN", "yes|no", MEMBER(early_limits), BIT(EXPLORE),
      "yes: time limits may pass while other threads could go on (default); "
      "no: only where no thread can"},
+    {"resume", 0, VALUE_TEXT, "FILE", NULL, MEMBER(resume), BIT(EXPLORE),
+     "go on with the exploration that left FILE, and leave there what is not explored when this "
+     "one "
+     "ends; FILE need not be there yet, and is deleted when nothing is left"},
     {"races-only-reported", 0, VALUE_NONE, NULL, NULL, MEMBER(races_only_reported), BIT(EXPLORE),
      "end when the synchronisation is explored: the accesses of data races do not become "
      "scheduling "

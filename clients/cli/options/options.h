@@ -131,6 +131,7 @@ typedef struct ft_options {
     uint32_t explore_budget; /* seconds */
     uint32_t polls, steps;
     const char *early_limits;
+    const char *resume;       /* a file from which an exploration goes on */
     bool races_only_reported; /* their accesses do not become scheduling points */
     /* lower */
     ft_texts inputs;                       /* --input NAME=VALUE, of explore */

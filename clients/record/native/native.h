@@ -125,6 +125,9 @@ uint64_t ft_native_pending_pc(const ft_native *native, uint32_t thread);
 
 /* The threads that were met, by number, each behind its parent; returns how many. */
 size_t ft_native_threads(const ft_native *native, const ft_exploring_thread **all);
+/* Gives them the numbers that they had in another process, which ft_native_threads listed. Before
+ * the first run. False: these cannot be threads of this program. */
+bool ft_native_name_threads(ft_native *native, const ft_exploring_thread *all, size_t n);
 /* Is the place in the program itself, not in a library? */
 bool ft_native_is_program(const ft_native *native, const ft_native_place *place);
 

@@ -75,6 +75,18 @@ static char **environment_with(char *entry)
     return environment;
 }
 
+/* Ctrl-C ends the exploration, and the program by that: it does not end the program before. One
+ * that may read from the terminal stays in its group. */
+static void keep_from_terminal(void)
+{
+    if (!isatty(STDIN_FILENO)) {
+        setpgid(0, 0);
+        return;
+    }
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+}
+
 /* Addresses are values too, and are to be the same in the same run. */
 static void become(const ft_native *n, char **environment)
 {
@@ -83,6 +95,7 @@ static void become(const ft_native *n, char **environment)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    keep_from_terminal();
     if (nothing >= 0) dup2(nothing, STDOUT_FILENO), dup2(nothing, STDERR_FILENO);
     int before = personality(READ_PERSONALITY);
     if (before >= 0) personality((unsigned long)before | ADDR_NO_RANDOMIZE);

@@ -36,6 +36,16 @@ static uint32_t thread_number(ft_native *n, const ft_exploring_thread *t)
     return (uint32_t)n->threads.len - 1;
 }
 
+bool ft_native_name_threads(ft_native *n, const ft_exploring_thread *all, size_t many)
+{
+    if (many < n->threads.len || many > FT_X_THREADS) return false;
+    for (size_t i = 0; i < many; i++) {
+        if (i && all[i].parent >= i) return false;
+        if (thread_number(n, &all[i]) != i) return false;
+    }
+    return true;
+}
+
 /* ---- a task */
 
 void ft_native_task(ft_native *n, uint32_t slot, const ft_x_task *task)
