@@ -236,4 +236,5 @@ void ft_x_run_release(ft_x_run *run)
     ft_vec_release(&run->steps);
     ft_vec_release(&run->initial);
     ft_vec_release(&run->prints);
+    ft_vec_release(&run->delays);
 }

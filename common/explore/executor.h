@@ -37,6 +37,9 @@ typedef struct ft_x_run {
     FT_VEC(ft_x_action) steps;
     FT_VEC(uint64_t)
     prints; /* by step: what it changes in the state's fingerprint; empty: unknown */
+    /* By step: twice the ms that it waited (delays.h), + 1 where a time limit passed. May be empty.
+     */
+    FT_VEC(uint64_t) delays;
     FT_VEC(ft_x_initial) initial;         /* where it is not 0 */
     ft_x_operation pending[FT_X_THREADS]; /* what each thread stands before at the end; NONE */
     ft_x_end end;

@@ -7,30 +7,30 @@
 
 enum { MOST_NEEDS = 8, PER_S = 1000, LONGEST_MS = 5 * PER_S };
 
-/* Of the run that the executor finished last: the steps whose delays it needs. */
+/* The steps whose delays the run needs. */
 static size_t find(ft_explorer *x, const ft_x_run *run, uint32_t *steps)
 {
-    const ft_native_delay *from = ft_native_delays(x->native);
     ft_x_delay *delays = ft_calloc(run->steps.len + 1, sizeof *delays);
+    FT_REQUIRE(run->delays.len == run->steps.len);
     for (size_t i = 0; i < run->steps.len; i++)
-        delays[i] = (ft_x_delay){.ms = from[i].ms, .is_limit = from[i].is_limit};
+        delays[i] = (ft_x_delay){.ms = (uint32_t)(run->delays.data[i] / 2),
+                                 .is_limit = run->delays.data[i] % 2};
     size_t n = ft_x_delays_needed(&x->executor.world, &x->walk, run, delays, steps, MOST_NEEDS);
     free(delays);
     return n < MOST_NEEDS ? n : MOST_NEEDS;
 }
 
-static bool is_long(const ft_native_delay *delay)
+static bool is_long(uint64_t delay)
 {
-    return delay->is_limit && delay->ms > LONGEST_MS;
+    return delay % 2 && delay / 2 > LONGEST_MS;
 }
 
 ft_need ft_needs_of(ft_explorer *x, const ft_x_run *run)
 {
     uint32_t steps[MOST_NEEDS];
     size_t n = find(x, run, steps);
-    const ft_native_delay *delays = ft_native_delays(x->native);
     for (size_t i = 0; i < n; i++)
-        if (is_long(&delays[steps[i]])) return FT_NEEDS_LONG_LIMIT;
+        if (is_long(run->delays.data[steps[i]])) return FT_NEEDS_LONG_LIMIT;
     return n ? FT_NEEDS_DELAY : FT_NEEDS_NOTHING;
 }
 

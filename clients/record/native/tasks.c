@@ -192,6 +192,8 @@ static void take_step(const names *by, const ft_exploring_step *step, ft_x_run *
     ft_vec_push(&by->n->delays, (ft_native_delay){.ms = step->delay_ms,
                                                   .is_limit = step->delay_is_limit,
                                                   .pc = step->delay_pc});
+    ft_native_delay d = by->n->delays.data[by->n->delays.len - 1];
+    ft_vec_push(&run->delays, 2 * (uint64_t)d.ms + d.is_limit);
 }
 
 /* Threads come behind their parents. False: there are more than the search serves. */
@@ -230,6 +232,7 @@ static void complete(ft_native *n, const ft_exploring_slot *s, bool hangs, ft_x_
         .thread = (uint16_t)(s->running % FT_X_THREADS)};
     ft_vec_push(&run->steps, exit);
     ft_vec_push(&n->delays, (ft_native_delay){0});
+    ft_vec_push(&run->delays, 0);
     run->end = FT_X_DONE;
 }
 
