@@ -154,10 +154,9 @@ int ft_rt_x_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*
                    void *argument, const void *pc);
 /* try: it may still run, EBUSY. */
 int ft_rt_x_join(pthread_t handle, void **result, bool try, ft_rt_x_limit limit, const void *pc);
-int ft_rt_x_detach(pthread_t handle); /* no action: nothing can be seen of it */
-/* Of signals that one thread sends to another one only the question whether it exists is answered:
- * the rest is refused. */
-int ft_rt_x_kill(pthread_t handle, int number, const char *call, const void *pc);
+int ft_rt_x_detach(pthread_t handle);    /* no action: nothing can be seen of it */
+int ft_rt_x_number_of(pthread_t handle); /* -1: none has it */
+bool ft_rt_x_is_alive(uint32_t thread);
 int ft_rt_x_set_name(const char *name); /* of any thread */
 /* The process is about to end; they do not return if it is explored. finish: behind all that the
  * program registered, with the code that exit() was given. */

@@ -3,6 +3,7 @@
 #define FT_RECORD_EXPLORING_NEEDS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -11,6 +12,8 @@
 void ft_rt_world_look(void);
 void ft_rt_world_begins(void);
 void ft_rt_world_ends(bool flushes);
+/* world/signals.c: the calling thread is about to create that one. */
+void ft_rt_world_thread_made(uint32_t child);
 
 #pragma GCC visibility pop
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "exploring/needs.h"
 #include "exploring/run.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
@@ -112,6 +113,7 @@ int ft_rt_x_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*
                               .start = start,
                               .argument = argument,
                               .stack = stack_size(attributes)};
+    ft_rt_world_thread_made(number);
     int error = ft_rt_x_grade_used->create(child, attributes);
     if (error) {
         child->ended = child->stands = true;
@@ -147,11 +149,16 @@ int ft_rt_x_detach(pthread_t handle)
     return thread ? ft_rt_x_grade_used->detach(thread) : FT_REAL(pthread_detach)(handle);
 }
 
-int ft_rt_x_kill(pthread_t handle, int number, const char *call, const void *pc)
+int ft_rt_x_number_of(pthread_t handle)
 {
-    if (pthread_equal(handle, pthread_self())) return FT_REAL(pthread_kill)(handle, number);
-    if (number) ft_rt_x_refuse(call, pc);
-    return ft_rt_x_thread_of(handle) ? 0 : ESRCH;
+    const ft_rt_x_thread *thread = ft_rt_x_thread_of(handle);
+    return thread ? (int)thread->number : -1;
+}
+
+bool ft_rt_x_is_alive(uint32_t thread)
+{
+    FT_REQUIRE(thread < FT_X_THREADS);
+    return ft_rt_x.threads[thread].exists && !ft_rt_x.threads[thread].ended;
 }
 
 int ft_rt_x_set_name(const char *name)

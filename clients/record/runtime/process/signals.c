@@ -266,7 +266,7 @@ bool ft_rt_signals_handled(void)
 /* The turn goes on: other threads may wait for the signal that is sent next. */
 static void put_signal(int number, const void *pc)
 {
-    ft_rt_thread *self = ft_rt_enter();
+    ft_rt_thread *self = ft_rt_enter_call(pc);
     if (!self) return;
     ft_rt_signal_channel(number, false, pc);
     self->inside = false;
@@ -366,6 +366,7 @@ int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict ol
     sigset_t was;
     if (set) handle_waiting();
     int result = FT_REAL(pthread_sigmask)(how, set, old ? &was : NULL);
+    ft_rt_world_masked();
     if (!result) give_mask(old, &was, CODE);
     return result;
 }
@@ -375,6 +376,7 @@ int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
     sigset_t was;
     if (set) handle_waiting();
     int result = FT_REAL(sigprocmask)(how, set, old ? &was : NULL);
+    ft_rt_world_masked();
     if (!result) give_mask(old, &was, CODE);
     return result;
 }
@@ -428,15 +430,27 @@ void ft_rt_signals_start(void)
     }
 int pthread_kill(pthread_t to, int number)
 {
-    FT_RT_EXPLORED(ft_rt_x_kill(to, number, "pthread_kill", CODE));
+    FT_RT_EXPLORED(ft_rt_world_pthread_kill(to, number, CODE));
     put_signal(number, CODE);
     return FT_REAL(pthread_kill)(to, number);
 }
 
 SENDS(number, pthread_sigqueue, (pthread_t to, int number, const union sigval value),
       (to, number, value))
-SENDS((ft_rt_world_signals(to, "kill", CODE), to_process(to, number, CODE)), kill,
-      (pid_t to, int number), (ft_rt_process(to), number))
+int kill(pid_t to, int number)
+{
+    ft_rt_world_signals(to, "kill", CODE);
+    FT_RT_EXPLORED(ft_rt_world_signal_process(number, "kill", CODE));
+    put_signal(to_process(to, number, CODE), CODE);
+    return FT_REAL(kill)(ft_rt_process(to), number);
+}
+
+int raise(int number)
+{
+    FT_RT_EXPLORED(ft_rt_world_raise(number, CODE));
+    return FT_REAL(raise)(number);
+}
+
 SENDS(number, tgkill, (pid_t process, pid_t to, int number),
       (ft_rt_process(process), ft_rt_task(to), number))
 SENDS((ft_rt_world_signals(to, "sigqueue", CODE), to_process(to, number, CODE)), sigqueue,
@@ -467,9 +481,9 @@ unsigned alarm(unsigned seconds)
 
 /* ---- waiting for signals: the thread is outside, and comes after the sender then */
 
-static void begin_wait(void)
+static void begin_wait(const void *pc)
 {
-    ft_rt_thread *self = ft_rt_enter();
+    ft_rt_thread *self = ft_rt_enter_call(pc);
     if (self) ft_rt_outside(self);
 }
 
@@ -487,8 +501,8 @@ static void end_wait(int number, const void *pc)
 int sigwait(const sigset_t *restrict set, int *restrict number)
 {
     int came;
-    ft_rt_world_refuse(FT_RT_WORLD_KERNEL, "sigwait", CODE);
-    begin_wait();
+    FT_RT_EXPLORED((came = ft_rt_world_signal_wait(set, -1, NULL, CODE), *number = came, 0));
+    begin_wait(CODE);
     int result = FT_REAL(sigwait)(set, &came);
     end_wait(result ? 0 : came, CODE);
     if (result) return result;
@@ -499,8 +513,8 @@ int sigwait(const sigset_t *restrict set, int *restrict number)
 
 int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
-    ft_rt_world_refuse(FT_RT_WORLD_KERNEL, "sigwaitinfo", CODE);
-    begin_wait();
+    FT_RT_EXPLORED(ft_rt_world_signal_wait(set, -1, info, CODE));
+    begin_wait(CODE);
     int number = FT_REAL(sigwaitinfo)(set, info);
     end_wait(number, CODE);
     if (number > 0 && info) ft_rt_write_range(info, sizeof *info, CODE);
@@ -510,8 +524,9 @@ int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
                  const struct timespec *restrict time)
 {
-    ft_rt_world_refuse(FT_RT_WORLD_KERNEL, "sigtimedwait", CODE);
-    begin_wait();
+    FT_RT_EXPLORED(ft_rt_world_signal_wait(
+        set, time ? (int)(time->tv_sec * 1000 + time->tv_nsec / 1000000) : -1, info, CODE));
+    begin_wait(CODE);
     int number = FT_REAL(sigtimedwait)(set, info, time);
     end_wait(number, CODE);
     if (number > 0 && info) ft_rt_write_range(info, sizeof *info, CODE);

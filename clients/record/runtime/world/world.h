@@ -9,6 +9,7 @@
  *   ready.c         poll, select, epoll sets             sockets.c    listening, connecting
  *   inner.h         what they share
  *   overlay.h       files and folders that the program changes
+ *   signals.c       signals that threads send to each other and wait for
  *   begin.c         the system's descriptors at the begin and the end of a run
  *   outside.c       descriptors and calls that leave the program, and what is done with them
  *
@@ -24,6 +25,7 @@
 #define FT_RECORD_WORLD_H
 
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -134,12 +136,23 @@ void ft_rt_world_reads_file(int fd, const void *pc);
 void ft_rt_world_closes(int fd);
 int ft_rt_world_copied(int from, int to); /* the descriptor `to` is a copy; returns it */
 
+/* ---- signals.c */
+void ft_rt_world_masked(void); /* the calling thread may have changed its mask */
+int ft_rt_world_signal_thread(uint32_t thread, int number, const char *call, const void *pc);
+int ft_rt_world_signal_process(int number, const char *call, const void *pc); /* this one */
+int ft_rt_world_pthread_kill(pthread_t to, int number, const void *pc);
+int ft_rt_world_raise(int number, const void *pc);
+bool ft_rt_world_blocks(int number); /* does the calling thread? */
+/* As sigtimedwait, with -1 for no limit; info may be NULL. */
+int ft_rt_world_signal_wait(const sigset_t *set, int ms, siginfo_t *info, const void *pc);
+
 /* ---- outside.c */
 /* The kinds of calls that an exploration does not do as they are.
  *  symbol   what the calls are                                what is done */
 #define FT_RT_WORLD_TABLE(X)                                                                       \
     X(PROCESS, "starts another process", REFUSED)                                                  \
     X(SIGNAL, "sends a signal to another process", REFUSED)                                        \
+    X(HANDLER, "has a signal handled in another thread, which does not block it", REFUSED)         \
     X(SOCKET, "makes a socket to the outside", REFUSED)                                            \
     X(MOVE, "moves content between descriptors in the kernel", REFUSED)                            \
     X(MESSAGE, "passes descriptors in messages", REFUSED)                                          \
