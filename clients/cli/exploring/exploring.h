@@ -76,6 +76,7 @@ typedef struct ft_kept_run {
 typedef struct ft_failing {
     ft_native_failure failure; /* its texts are owned by the list's owner */
     char *text, *module;       /* of the failure: what it says and where */
+    char *place;               /* FILE:LINE; NULL: not known */
     uint64_t number;           /* ft_x_run.result */
     ft_kept_run run;
     bool confirmed;   /* its picks lead to it again */

@@ -37,13 +37,14 @@ bool ft_failing_is_apart(const ft_failing *f)
 
 /* ---- running it again */
 
-static void keep_failure(ft_failing *f, const ft_native_failure *failure)
+static void keep_failure(ft_failing *f, const ft_native_failure *failure, ft_places *places)
 {
     f->failure = *failure;
     f->text = ft_strdup(failure->text ? failure->text : "");
     f->module = ft_strdup(failure->place.module ? failure->place.module : "");
     f->failure.text = f->text;
     f->failure.place.module = f->module;
+    if (failure->place.module) f->place = ft_places_text(places, &failure->place);
 }
 
 typedef struct failing_run {
@@ -129,7 +130,7 @@ static ft_status conclude(ft_failing *f, ft_explorer *x, ft_error *err)
         status == FT_OK ? ft_native_failure_of(x->native, &failing.run) : NULL;
     f->confirmed = failure && failing.run.result == f->number;
     if (f->confirmed) {
-        keep_failure(f, failure);
+        keep_failure(f, failure, &x->places);
         ft_order_print(x->native, &failing.run, &kept->order);
         ft_needs_print(x, &failing.run, &f->needs);
         for (size_t i = 0; i < failing.run.steps.len; i++)

@@ -43,6 +43,16 @@ static bool is_on_descriptor(const ft_x_operation *o)
 }
 
 /* Actors have the explorer's numbers; those that the run does not have are nobody's children. */
+/* Does the thread stand before a lock or a join in a run that ended with threads in a cycle? */
+static bool is_left_waiting(const ft_native *native, const ft_x_run *run, size_t thread)
+{
+    const ft_native_failure *failure = ft_native_failure_of(native, run);
+    ft_x_kind kind = (ft_x_kind)run->pending[thread].kind;
+    bool waits =
+        kind == FT_X_LOCK || kind == FT_X_READ_LOCK || kind == FT_X_WRITE_LOCK || kind == FT_X_JOIN;
+    return waits && run->end == FT_X_DONE && failure && failure->kind == FT_EXPLORING_FAILED_STUCK;
+}
+
 static void add_actors(order *o, const ft_native *native, const ft_x_run *run)
 {
     const ft_exploring_thread *threads;
@@ -50,7 +60,8 @@ static void add_actors(order *o, const ft_native *native, const ft_x_run *run)
     for (size_t t = 0; t < n; t++) {
         ft_follow_actor a = {.parent = t ? threads[t].parent : FT_FOLLOW_NONE,
                              .child = threads[t].number,
-                             .on_descriptor = is_on_descriptor(&run->pending[t])};
+                             .on_descriptor = is_on_descriptor(&run->pending[t]),
+                             .waits = is_left_waiting(native, run, t)};
         find_place(o, native, ft_native_pending_pc(native, (uint32_t)t), &a.module, &a.offset);
         ft_vec_push(&o->actors, a);
     }

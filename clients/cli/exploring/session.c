@@ -483,6 +483,7 @@ void ft_exploration_release(ft_exploration *x)
         ft_strbuf_release(&f->needs);
         free(f->text);
         free(f->module);
+        free(f->place);
     }
     ft_vec_release(&x->failing);
     for (size_t i = 0; i < x->racing.len; i++) ft_kept_release(&x->racing.data[i].run);

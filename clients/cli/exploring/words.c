@@ -130,4 +130,5 @@ void ft_failing_print(const ft_failing *f, ft_strbuf *out)
     if (f->failure.kind == FT_EXPLORING_FAILED_SIGNAL)
         ft_strbuf_printf(out, " (%s)", strsignal(f->failure.code));
     if (f->text && *f->text) ft_strbuf_printf(out, ": %s", f->text);
+    if (f->place) ft_strbuf_printf(out, " at %s", f->place);
 }

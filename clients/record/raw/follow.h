@@ -34,6 +34,7 @@ typedef struct ft_follow_actor {
     uint32_t parent, child; /* the child-th thread of that actor, from 1; the first: NONE */
     uint32_t module;        /* as of an entry: where it stands when the last entry is done */
     uint32_t on_descriptor; /* 1: before a call on one */
+    uint32_t waits; /* 1: there for ever, in a cycle: it goes on into the call before EXIT */
     uint64_t offset;
 } ft_follow_actor;
 

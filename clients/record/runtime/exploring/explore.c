@@ -18,8 +18,10 @@ void ft_rt_x_end_run(ft_x_end end)
         s->pending[t] = thread->pending;
         s->pending_pc[t] = (uintptr_t)thread->pc;
     }
+    if (end == FT_X_DONE && !s->result.failure) ft_rt_x_find_cycle(&s->result);
     uint32_t failure = s->result.failure;
-    bool exits = failure == FT_EXPLORING_FAILED_NONE || failure == FT_EXPLORING_FAILED_EXIT;
+    bool exits = failure == FT_EXPLORING_FAILED_NONE || failure == FT_EXPLORING_FAILED_EXIT ||
+                 failure == FT_EXPLORING_FAILED_STUCK;
     ft_rt_world_ends(end == FT_X_DONE && exits);
     s->n_objects = ft_rt_x.n_objects;
     s->end = end;

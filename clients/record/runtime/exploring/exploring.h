@@ -12,6 +12,7 @@
  *   threads.c    creation, join and end of threads, end of the process
  *   start.c      the program's start, and its first choice
  *   failures.c   crashes and assertions
+ *   cycles.c     threads that wait for each other
  *   limits.c     time limits of waits
  *   clocks.c, races.c, points.c   races, and their accesses as actions
  *   inputs.c     time and random numbers

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <string.h>
 #include <ucontext.h>
+#include <unwind.h>
 
 #include "exploring/run.h"
 #include "libc/contract.h"
@@ -17,10 +18,45 @@ uint32_t ft_rt_x_crashed;
 
 static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
 
+/* ---- places: of a failure in a library, the program's call into it */
+
+typedef struct place {
+    uintptr_t pc, found;
+    bool is_behind; /* the frames behind that of pc */
+} place;
+
+static bool is_in_program(uintptr_t pc)
+{
+    const ft_exploring_module *program = &ft_rt_x_header->modules[0];
+    return ft_rt_x_header->n_modules && pc >= program->from && pc < program->to;
+}
+
+static _Unwind_Reason_Code look_at(struct _Unwind_Context *frame, void *context)
+{
+    place *p = context;
+    uintptr_t ip = _Unwind_GetIP(frame);
+    if (p->is_behind && is_in_program(ip)) p->found = ip;
+    p->is_behind = p->is_behind || ip == p->pc || ip + 1 == p->pc; /* of a signal: not behind it */
+    return p->found ? _URC_NORMAL_STOP : _URC_NO_REASON;
+}
+
+/* The unwinder's own locks are nobody's concern. */
+static const void *in_program(const void *pc)
+{
+    ft_rt_x_thread *self = ft_rt_x_self;
+    place p = {.pc = (uintptr_t)pc};
+    if (!pc || is_in_program(p.pc)) return pc;
+    ft_rt_x_self = NULL;
+    _Unwind_Backtrace(look_at, &p);
+    ft_rt_x_self = self;
+    return p.found ? (const void *)p.found : pc;
+}
+
 void ft_rt_x_fail(uint32_t failure, int code, const char *text, const void *pc)
 {
     ft_rt_x_thread *self = ft_rt_x_self;
     FT_REQUIRE(self && failure < FT_EXPLORING_FAILURES);
+    pc = in_program(pc);
     self->failure = (ft_exploring_result){
         .failure = failure, .thread = self->number, .code = code, .pc = (uintptr_t)pc};
     ft_rt_x_copy_text(self->failure.text, sizeof self->failure.text, text);

@@ -154,6 +154,10 @@ void *ft_rt_x_thread_begins(ft_rt_x_thread *self); /* in the new thread; its sta
 void ft_rt_x_threads_start(void);                  /* the first thread, at the program's start */
 ft_rt_x_thread *ft_rt_x_thread_of(pthread_t handle);
 
+/* ---- cycles.c */
+/* Do threads wait for each other that go on for ever without the others? Then *result says where. */
+bool ft_rt_x_find_cycle(ft_exploring_result *result);
+
 /* ---- failures.c */
 void ft_rt_x_failures_start(void);             /* at the first choice */
 void ft_rt_x_failures_thread(uint32_t number); /* in each kernel thread: its stack for signals */

@@ -125,6 +125,23 @@ static void stand(ft_rt_thread *self)
     if (order.creator) give_way(self);
 }
 
+/* The thread is one of those that wait for each other when the process ends: where that is next, it
+ * goes on into the call in which it waits. */
+static bool is_let_go(const ft_rt_thread *t)
+{
+    if (order.entries[order.head->at].kind != FT_X_EXIT || t->follows == FT_RT_NOBODY) return false;
+    return order.actors[t->follows].waits && order.next[t->follows] == order.head->entries;
+}
+
+static ft_rt_thread *next_let_go(void)
+{
+    for (uint32_t a = 0; a < order.head->actors; a++) {
+        ft_rt_thread *t = order.threads[a];
+        if (t && is_let_go(t) && t->state == FT_RT_READY) return t;
+    }
+    return NULL;
+}
+
 /* A thread without further entries stays where it stood at the end. */
 static void stand_at_end(ft_rt_thread *self, bool on_descriptor, const void *pc)
 {
@@ -132,7 +149,7 @@ static void stand_at_end(ft_rt_thread *self, bool on_descriptor, const void *pc)
     const ft_follow_actor *a = &order.actors[self->follows];
     if (on_descriptor != (a->on_descriptor != 0) || !is_at(a->module, a->offset, pc)) return;
     stand(self);
-    while (ft_rt_following) give_way(self);
+    while (ft_rt_following && !is_let_go(self)) give_way(self);
 }
 
 static bool is_same_call(const ft_follow_entry *a, const ft_follow_entry *b)
@@ -203,6 +220,8 @@ void ft_rt_follow_resumed(ft_rt_thread *self)
 void ft_rt_follow_exit(ft_rt_thread *self)
 {
     const ft_follow_entry *e = next_of(self);
+    while (e && e->kind == FT_X_EXIT && ft_rt_following && (!has_turn(e) || next_let_go()))
+        give_way(self);
     if (e && e->kind == FT_X_EXIT) await_turn(self, e);
     if (e || self->follows == FT_RT_NOBODY) return;
     stand(self);
@@ -246,6 +265,7 @@ ft_rt_thread *ft_rt_follow_next(void)
     if (!first || first->state != FT_RT_READY) first = order.creator;
     if (first == order.creator) order.newborn = order.creator = NULL;
     if (first && first->state == FT_RT_READY) return first;
+    if ((first = next_let_go())) return first;
     const ft_follow_entry *e = &order.entries[order.head->at];
     ft_rt_thread *t = order.threads[e->actor];
     if (!t || t->state == FT_RT_DONE) return diverge(), NULL;
