@@ -134,6 +134,7 @@ static ft_exit report(explore *x)
         if (make_folder(x, &err)) return ft_fail(NULL, &err);
         size_t lost = ft_explored_record(x->options, &x->found, x->folder, &x->traces);
         if (x->traces.len) code = check(x);
+        x->found.races_are_findings = code == FT_EXIT_FINDINGS;
         if (x->traces.len && code == FT_EXIT_CLEAN) code = despite_recording(x);
         if (lost && code == FT_EXIT_CLEAN) code = FT_EXIT_INCOMPLETE;
     }

@@ -107,7 +107,8 @@ typedef struct ft_exploration {
     bool plain_is_whole;     /* all that race were, with all that depends on them */
     ft_failing_list failing; /* by points, preemptions, steps, picks */
     ft_racing_list racing;   /* by number of the race: ft_native_races */
-    size_t races;            /* pairs of places */
+    size_t races;            /* pairs of places that nothing known orders */
+    bool races_are_findings; /* for the word: a check of the recordings has found some */
     ft_exploring_grade grade;
     char *why;               /* not an earlier grade; "": it is the first */
     char *refused, *strayed; /* the first such call, and what differed; NULL: none */

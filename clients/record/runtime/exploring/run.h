@@ -155,7 +155,7 @@ void ft_rt_x_threads_start(void);                  /* the first thread, at the p
 ft_rt_x_thread *ft_rt_x_thread_of(pthread_t handle);
 
 /* ---- cycles.c */
-/* Do threads wait for each other that go on for ever without the others? Then *result says where. */
+/* Do threads wait for each other, whatever the others do? Then *result says where. */
 bool ft_rt_x_find_cycle(ft_exploring_result *result);
 
 /* ---- failures.c */
