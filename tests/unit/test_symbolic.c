@@ -442,6 +442,54 @@ static void test_assumption_after_the_end(void **state)
     assert_true(x.errors[FT_ERROR_ASSERTION] > 0 && x.least[0] >= 20);
 }
 
+/* Two threads store at places that inputs say: a race where they are equal, and in no other case;
+ * one at a place that is known. */
+static void test_races_at_unknown_places(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "program 1\n"
+                               "object @a 16 align 8\n"
+                               "function @one(%%i: i64) -> i64 {\n"
+                               "  start:\n"
+                               "    %%k = and i64 %%i, %u\n"
+                               "    %%p = add i64 @a, %%k\n"
+                               "    store i8 1, %%p\n"
+                               "    return i64 0\n"
+                               "}\n"
+                               "function @other(%%i: i64) -> i64 {\n"
+                               "  start:\n"
+                               "    %%k = or i64 %%i, %u\n"
+                               "    %%l = and i64 %%k, 15\n"
+                               "    %%p = add i64 @a, %%l\n"
+                               "    %%v = load i8 %%p\n"
+                               "    return i64 0\n"
+                               "}\n"
+                               "function @main() -> i32 {\n"
+                               "  start:\n"
+                               "    %%x = input \"x\" i8\n"
+                               "    %%y = input \"y\" i8\n"
+                               "    %%i = zext i64 %%x\n"
+                               "    %%j = zext i64 %%y\n"
+                               "    %%t = create @one, %%i\n"
+                               "    %%u = create @other, %%j\n"
+                               "    join %%t\n"
+                               "    join %%u\n"
+                               "    return i32 0\n"
+                               "}\n";
+    static const struct {
+        unsigned one, other; /* the places are i & one, and (j | other) & 15 */
+        bool races;
+    } CASES[] = {{7, 0, true}, {7, 8, false}, {15, 8, true}, {14, 1, false}, {15, 15, true}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        char text[2000];
+        snprintf(text, sizeof text, TEXT, CASES[i].one, CASES[i].other);
+        explored x = symbolic_explore(text, &RACES);
+        assert_int_equal(x.wrong, 0);
+        assert_int_equal(x.errors[FT_ERROR_RACE] > 0, CASES[i].races);
+        if (!CASES[i].races) assert_proved(&x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,6 +501,7 @@ int main(void)
         cmocka_unit_test(test_check_then_withdraw),
         cmocka_unit_test(test_arms_exclude_each_other),
         cmocka_unit_test(test_assumption_after_the_end),
+        cmocka_unit_test(test_races_at_unknown_places),
     };
     return cmocka_run_group_tests_name("symbolic", tests, NULL, NULL);
 }

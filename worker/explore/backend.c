@@ -101,13 +101,7 @@ const char *ft_backend_left_open(ft_backend *backend)
         snprintf(backend->left_open, sizeof backend->left_open,
                  "of %" PRIu64 " values that depend on inputs only a few were tried",
                  n.concretised);
-    else if (n.placeless)
-        snprintf(backend->left_open, sizeof backend->left_open,
-                 "in %" PRIu64
-                 " executions accesses have places that inputs decide: data races were "
-                 "looked for with one value of them",
-                 n.placeless);
-    return n.unknown || n.concretised || n.placeless ? backend->left_open : NULL;
+    return n.unknown || n.concretised ? backend->left_open : NULL;
 }
 
 bool ft_backend_bounded(const ft_backend *backend)

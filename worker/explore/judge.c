@@ -106,14 +106,36 @@ static taken **steps_of(const running *r, size_t *n)
     return steps;
 }
 
-/* True: all steps were possible, as far as the interpreter went on. */
+/* The beginning of the atomic section that a thread is in at the end; NULL: none. */
+static const taken *open_section(const running *r)
+{
+    uint32_t holder = ft_sym_section(r->m);
+    const taken *x = holder ? r->last[holder - 1] : NULL;
+    while (x && !(x->action.operation.kind == FT_X_LOCK && x->action.operation.object == SECTIONS))
+        x = x->own;
+    return x;
+}
+
+static bool has_cause(const taken *x, const taken *cause)
+{
+    uint32_t t = cause->action.thread;
+    return t < x->width && x->clock[t] >= cause->clock[t];
+}
+
+/* True: all steps were possible, as far as the interpreter went on. A section that its thread does
+ * not end keeps the others out there: it begins when they have done all that they do without it. */
 static bool follow(trial *j, bool *shut_out)
 {
     size_t n;
     taken **all = steps_of(j->r, &n);
+    const taken *section = open_section(j->r);
     bool good = true;
-    for (size_t i = 0; i < n && good && ft_interpreter_state_of(j->m) == FT_INTERPRETER_GOING; i++)
-        good = step_along(j, &all[i]->step, shut_out);
+    for (size_t i = 0; i < 2 * n && good && ft_interpreter_state_of(j->m) == FT_INTERPRETER_GOING;
+         i++) {
+        const taken *x = all[i % n];
+        bool late = section && has_cause(x, section);
+        if (late == (i >= n)) good = step_along(j, &x->step, shut_out);
+    }
     free(all);
     return good;
 }
@@ -204,10 +226,8 @@ static bool is_last(const running *r, const taken *x)
 /* Is the step one that has such a step among its causes? */
 static bool is_behind(taken *const *all, const bool *last, size_t n, const taken *x)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint32_t t = all[i]->action.thread;
-        if (last[i] && t < x->width && x->clock[t] >= all[i]->clock[t]) return true;
-    }
+    for (size_t i = 0; i < n; i++)
+        if (last[i] && has_cause(x, all[i])) return true;
     return false;
 }
 

@@ -306,33 +306,56 @@ static ft_status report(running *r, ft_x_run *run, ft_error *err)
     ft_vec_reserve(&run->steps, n);
     run->steps.len = n;
     for (const taken *x = r->newest; x; x = x->before) run->steps.data[x->depth - 1] = x->action;
-    for (uint32_t i = 0; i < r->objects.len; i++)
-        if (r->objects.data[i].first)
-            ft_vec_push(&run->initial, (ft_x_initial){i, {.value = r->objects.data[i].first}});
     for (uint32_t t = 0; t < ft_sym_thread_count(r->m); t++) {
         ft_sym_operation o;
         if (!ft_sym_stands_before(r->m, t, &o)) continue;
         ft_status status = ft_running_operation(r, t, &o, &run->pending[t], err);
+        uint32_t object = run->pending[t].object;
+        bool met = object < r->objects.len && r->objects.data[object].met;
+        if (status == FT_OK && !met) /* what it would meet is part of the beginning too */
+            status = ft_running_check_content(r, &o, &run->pending[t], err);
         if (status != FT_OK) return status;
     }
+    for (uint32_t i = 0; i < r->objects.len; i++)
+        if (r->objects.data[i].first)
+            ft_vec_push(&run->initial, (ft_x_initial){i, {.value = r->objects.data[i].first}});
     return FT_OK;
+}
+
+/* The interpreter's judgement of a run that ended; then of accesses at unknown places, until one
+ * races. False: something could not be confirmed. */
+static bool judge(running *r, ft_x_run *run)
+{
+    ft_sym_doubts doubts = {0};
+    bool discarded = run->end == FT_X_DISCARDED, stuck = run->end == FT_X_STUCK, all = true, good;
+    bool races = false;
+    do {
+        good = discarded || ft_running_judge(r, stuck, &run->result);
+        if (discarded)
+            races = ft_running_races_before(r, &run->result);
+        else
+            races = ft_concrete_result_of(run->result).error == FT_ERROR_RACE;
+    } while (good && !races && r->c->options.races &&
+             ft_concrete_result_of(run->result).state != FT_INTERPRETER_FAILED &&
+             ft_sym_next_doubt(r->m, &doubts, &all));
+    ft_sym_doubts_release(&doubts);
+    if (discarded && races) run->end = FT_X_DONE;
+    return good && (all || races);
 }
 
 /* A run that cannot be confirmed is reported as cut, so that nothing counts as complete. */
 static void conclude(running *r, ft_x_run *run)
 {
     ft_symbolic *c = r->c;
-    bool judged = run->end == FT_X_DONE || run->end == FT_X_STUCK;
+    bool ended = run->end == FT_X_DONE || run->end == FT_X_STUCK;
+    bool discarded = run->end == FT_X_DISCARDED && c->options.races;
     c->counts.bounded += run->end == FT_X_CUT && !ft_sym_is_unknown(r->m);
+    c->counts.unknown += run->end == FT_X_CUT && ft_sym_is_unknown(r->m);
     run->result = FT_INTERPRETER_STOPPED | (uint64_t)FT_ERROR_LIMIT << 8;
-    if (run->end == FT_X_CUT) c->counts.unknown += ft_sym_is_unknown(r->m);
+    if (!ended && !discarded) return;
     if (ft_sym_is_unknown(r->m)) (void)ft_sym_settle(r->m);
-    bool discarded = run->end == FT_X_DISCARDED && c->options.races && !ft_sym_is_unknown(r->m);
-    if (discarded && ft_running_races_before(r, &run->result)) run->end = FT_X_DONE;
-    if (!judged) return;
-    c->counts.placeless += ft_sym_thread_count(r->m) > 1 && ft_sym_unknown_places(r->m) > 0;
-    if (!ft_sym_is_unknown(r->m) && ft_running_judge(r, run->end == FT_X_STUCK, &run->result))
-        return;
+    if (!ft_sym_is_unknown(r->m) && judge(r, run)) return;
+    if (discarded && ft_sym_is_unknown(r->m)) return;
     c->counts.unknown++;
     run->end = FT_X_CUT;
     run->result = FT_INTERPRETER_STOPPED | (uint64_t)FT_ERROR_LIMIT << 8;

@@ -78,9 +78,7 @@ ft_symbolic_judged ft_symbolic_judged_of(const ft_symbolic *symbolic);
 typedef struct ft_symbolic_counts {
     uint64_t bounded;     /* runs that a bound cut: max_iterations, max_inputs, max_steps, ... */
     uint64_t concretised; /* values out of many of which a few were tried */
-    uint64_t placeless; /* runs of several threads with accesses at places that inputs decide: races
-                           were looked for with one value of those inputs */
-    uint64_t unknown;   /* runs that the solver or the interpreter could not confirm */
+    uint64_t unknown;     /* runs that the solver or the interpreter could not confirm */
     uint64_t disagreed; /* of those: the interpreter came to another end. Always a fault of ours */
     uint64_t branches;  /* decided by inputs, in all runs */
     uint64_t questions, cached,

@@ -40,7 +40,7 @@ static void put_input(ft_sym_state *m, ft_symbol symbol, uint64_t bits)
     m->inputs.data[symbol] = bits;
 }
 
-static void take_model(ft_sym_state *m, const sym_reply *reply)
+void sym_take_model(ft_sym_state *m, const sym_reply *reply)
 {
     for (uint32_t i = 0; i < reply->n_model; i++)
         put_input(m, reply->model[i].symbol, reply->model[i].bits);
@@ -65,7 +65,7 @@ static uint32_t known_to(const ft_sym_state *m, uint32_t t)
     return (uint32_t)m->world->scratch.len;
 }
 
-static uint32_t all_known(const ft_sym_state *m)
+uint32_t sym_all_known(const ft_sym_state *m)
 {
     m->world->scratch.len = 0;
     for (size_t i = 0; i < m->constraints.len; i++)
@@ -89,11 +89,11 @@ bool sym_take_arm(ft_sym_state *m, uint32_t t, uint64_t arm)
     th->open = NULL;
     bool holds = holds_now(m, term);
     if (!holds) {
-        uint32_t n = all_known(m);
+        uint32_t n = sym_all_known(m);
         sym_reply reply = sym_path_ask(m->world->path, m->world->scratch.data, n, term);
         if (reply.answer == FT_ANSWER_UNSAT) return is_infeasible(m);
         if (reply.answer == FT_ANSWER_UNKNOWN) m->unknown = true;
-        if (reply.answer == FT_ANSWER_SAT) take_model(m, &reply);
+        if (reply.answer == FT_ANSWER_SAT) sym_take_model(m, &reply);
     }
     ft_vec_push(&m->constraints, (constraint){term, t, th->steps});
     return true;
@@ -115,7 +115,7 @@ bool ft_sym_may_take(const ft_sym_state *m, uint32_t t, uint64_t arm)
     const branch *open = sym_thread_of(m, t)->open;
     FT_REQUIRE(open && arm < open->n);
     if (holds_now(m, open->term[arm])) return true;
-    uint32_t n = all_known(m);
+    uint32_t n = sym_all_known(m);
     return sym_path_ask(m->world->path, m->world->scratch.data, n, open->term[arm]).answer !=
            FT_ANSWER_UNSAT;
 }
@@ -127,10 +127,10 @@ bool ft_sym_settle(ft_sym_state *m)
     for (size_t i = 0; i < m->constraints.len && good; i++) {
         ft_term term = m->constraints.data[i].term;
         if (sym_path_holds(m->world->path, term, m->inputs.data, m->inputs.len)) continue;
-        uint32_t n = all_known(m);
+        uint32_t n = sym_all_known(m);
         sym_reply reply = sym_path_ask(m->world->path, m->world->scratch.data, n, term);
         good = reply.answer == FT_ANSWER_SAT;
-        if (good) take_model(m, &reply);
+        if (good) sym_take_model(m, &reply);
     }
     for (size_t i = 0; i < m->constraints.len && good; i++)
         good = sym_path_holds(m->world->path, m->constraints.data[i].term, m->inputs.data,

@@ -41,6 +41,7 @@ typedef struct object {
     uint64_t base, size;
     content *content; /* NULL: freed */
     bool freed, constant, heap;
+    uint64_t read, written; /* bits of the threads that did */
 } object;
 
 enum { SYNC_NEW, SYNC_MUTEX, SYNC_RWLOCK, SYNC_CONDITION, SYNC_SEMAPHORE, SYNC_BARRIER, SYNC_ONCE };
@@ -124,6 +125,14 @@ struct ft_sym_world {
     FT_VEC(ft_term) scratch;
 };
 
+/* At an unknown place of the object (number + 1). */
+typedef struct access {
+    uint32_t thread, object;
+    ft_term offset;
+    uint64_t n;
+    bool writes;
+} access;
+
 struct ft_sym_state {
     ft_sym_world *world;
     FT_VEC(object) objects;
@@ -131,7 +140,7 @@ struct ft_sym_state {
     FT_VEC(sync_object) syncs;
     FT_VEC(constraint) constraints;
     FT_VEC(uint64_t) inputs; /* at hand, by symbol; 0 behind its end */
-    FT_VEC(ft_sym_access) accesses;
+    FT_VEC(access) accesses;
     uint32_t *globals;
     uint64_t next_global, bytes, instructions;
     uint32_t section, reads;
@@ -191,6 +200,8 @@ bool sym_decide(ft_sym_state *m, uint32_t t, const ft_term *arms, uint32_t n, ui
 bool sym_decide_truth(ft_sym_state *m, uint32_t t, ft_term condition, bool *holds);
 /* Forks a term into its values. */
 bool sym_decide_value(ft_sym_state *m, uint32_t t, value v, uint8_t width, uint64_t *bits);
+uint32_t sym_all_known(const ft_sym_state *m); /* all constraints, in the world's scratch */
+void sym_take_model(ft_sym_state *m, const sym_reply *reply);
 bool sym_take_arm(ft_sym_state *m, uint32_t t, uint64_t arm); /* false: infeasible */
 ft_symbol sym_symbol(ft_sym_state *m, uint32_t t, uint32_t name, uint8_t width);
 
@@ -212,6 +223,7 @@ bool sym_find_store(ft_sym_state *m, uint32_t t, value address, uint8_t width, v
                     where *w);
 void sym_store_at(ft_sym_state *m, const where *w, uint8_t width, value stored);
 value sym_load_at(const ft_sym_state *m, const where *w, uint8_t width);
+bool sym_find_output(ft_sym_state *m, uint32_t t, value address, uint64_t n);
 bool sym_copy(ft_sym_state *m, uint32_t t, value to, value from, uint64_t n, bool overlap);
 bool sym_fill_bytes(ft_sym_state *m, uint32_t t, value to, value byte, uint64_t n);
 bool sym_free_object(ft_sym_state *m, uint32_t t, value address);

@@ -282,6 +282,7 @@ static bool is_inside(ft_sym_state *m, uint32_t t, const object *o, value addres
 
 bool sym_find(ft_sym_state *m, uint32_t t, value address, uint64_t n, bool writes, where *w)
 {
+    *w = (where){0};
     if (address.term && !address.object) {
         if (!sym_decide_value(m, t, address, 64, &address.bits)) return false;
         address.term = FT_NO_TERM;
@@ -369,12 +370,15 @@ void sym_store_at(ft_sym_state *m, const where *w, uint8_t width, value stored)
     }
 }
 
-static void note_access(ft_sym_state *m, uint32_t t, const where *w, uint64_t n, bool writes)
+/* Who uses the object, and where it is not known where. */
+static void note(ft_sym_state *m, uint32_t t, const where *w, uint64_t n, bool writes)
 {
-    const ft_instruction *in = sym_instruction(m, t);
-    bool atomic = in && ft_instruction_row_of((ft_code)in->code)->effect == FT_EFFECT_VISIBLE;
-    if (!w->offset) return;
-    ft_vec_push(&m->accesses, (ft_sym_access){t, w->object, w->offset, 0, n, writes, atomic});
+    object *o = object_of(m, w->object);
+    if (writes)
+        o->written |= UINT64_C(1) << t;
+    else
+        o->read |= UINT64_C(1) << t;
+    if (w->offset) ft_vec_push(&m->accesses, (access){t, w->object, w->offset, n, writes});
 }
 
 bool sym_load(ft_sym_state *m, uint32_t t, value address, uint8_t width, value *result)
@@ -383,7 +387,7 @@ bool sym_load(ft_sym_state *m, uint32_t t, value address, uint8_t width, value *
     if (!sym_find(m, t, address, (width + 7u) / 8, false, &w) ||
         !settle_place(m, t, width, 0, false, &w))
         return false;
-    note_access(m, t, &w, (width + 7u) / 8, false);
+    note(m, t, &w, (width + 7u) / 8, false);
     *result = sym_load_at(m, &w, width);
     return true;
 }
@@ -394,7 +398,15 @@ bool sym_find_store(ft_sym_state *m, uint32_t t, value address, uint8_t width, v
     if (!sym_find(m, t, address, (width + 7u) / 8, true, w) ||
         !settle_place(m, t, width, stored.object, true, w))
         return false;
-    note_access(m, t, w, (width + 7u) / 8, true);
+    note(m, t, w, (width + 7u) / 8, true);
+    return true;
+}
+
+bool sym_find_output(ft_sym_state *m, uint32_t t, value address, uint64_t n)
+{
+    where w;
+    if (!sym_find(m, t, address, n, false, &w)) return false;
+    note(m, t, &w, n, false);
     return true;
 }
 
@@ -443,6 +455,8 @@ bool sym_copy(ft_sym_state *m, uint32_t t, value to, value from, uint64_t n, boo
     if (!overlap && source.object == target.object && apart && apart < n)
         return sym_fail(m, t, FT_ERROR_OVERLAP,
                         "%" PRIu64 " bytes are copied over a distance of %" PRIu64, n, apart);
+    note(m, t, &source, n, false);
+    note(m, t, &target, n, true);
     copy_bytes(object_of(m, target.object), target.at, object_of(m, source.object), source.at, n);
     return true;
 }
@@ -451,6 +465,7 @@ bool sym_fill_bytes(ft_sym_state *m, uint32_t t, value to, value byte, uint64_t 
 {
     where w;
     if (!find_range(m, t, to, n, true, &w)) return false;
+    note(m, t, &w, n, true);
     object *o = object_of(m, w.object);
     forget_pointees(o, w.at, n);
     for (uint64_t i = 0; i < n; i++)
@@ -469,6 +484,7 @@ bool sym_free_object(ft_sym_state *m, uint32_t t, value address)
         return sym_fail(m, t, FT_ERROR_BAD_FREE, "0x%" PRIx64 " is not what alloc returned", at);
     if (o->freed) return sym_fail(m, t, FT_ERROR_DOUBLE_FREE, "the object was freed before");
     o->freed = true;
+    o->written |= UINT64_C(1) << t;
     m->bytes -= o->size;
     sym_object_drop(o);
     return true;

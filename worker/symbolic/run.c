@@ -459,10 +459,9 @@ static bool check(ft_sym_state *m, uint32_t t, const ft_instruction *in)
 
 static bool output(ft_sym_state *m, uint32_t t, const ft_instruction *in)
 {
-    where w;
     uint64_t n;
     return sym_decide_value(m, t, sym_operand(m, t, in, 2), 64, &n) &&
-           sym_find(m, t, sym_operand(m, t, in, 1), n, false, &w) && go_on(m, t);
+           sym_find_output(m, t, sym_operand(m, t, in, 1), n) && go_on(m, t);
 }
 
 static handler *const HANDLERS[FT_CODES] = {

@@ -463,8 +463,3 @@ ft_sym_end ft_sym_step(ft_sym_state *m, uint32_t t, uint64_t variant, const ft_s
     if (carry_out(m, t, variant)) sym_run(m, t);
     return m->end;
 }
-
-size_t ft_sym_unknown_places(const ft_sym_state *state)
-{
-    return state->accesses.len;
-}

@@ -22,6 +22,7 @@
  *
  *   value.c   values and terms        memory.c  objects and pages     decide.c  arms
  *   run.c     instructions            sync.c    visible ones          path.c    questions on inputs
+ *   doubts.c  races at unknown places
  *
  * Imports: common/base, common/program, common/term, solve. */
 #ifndef FT_SYMBOLIC_STATE_H
@@ -153,14 +154,17 @@ ft_sym_object ft_sym_object_at(const ft_sym_state *state, uint64_t address);
 /* The thread that is within an atomic section, + 1; 0: none. */
 uint32_t ft_sym_section(const ft_sym_state *state);
 
-/* For memory accesses at unknown places, which a single execution cannot stand for. */
-typedef struct ft_sym_access {
-    uint32_t thread, object; /* the object's number */
-    ft_term offset;          /* FT_NO_TERM: `at` */
-    uint64_t at, n;
-    bool writes, atomic;
-} ft_sym_access;
-/* How many accesses at places that inputs decide the state has behind itself. */
-size_t ft_sym_unknown_places(const ft_sym_state *state);
+/* Accesses at unknown places of objects that several threads use may race for some inputs alone.
+ * Inputs that show each such case, one after the other: those at hand become such, and an execution
+ * under them shows whether there is a race. Embedded: zero-initialise. */
+typedef struct ft_sym_doubts {
+    ft_term *cases;
+    size_t n, at;
+    bool listed;
+} ft_sym_doubts;
+/* False: there are no more. *all false: some case could not be had, so that a race may be missed.
+ */
+bool ft_sym_next_doubt(ft_sym_state *state, ft_sym_doubts *doubts, bool *all);
+void ft_sym_doubts_release(ft_sym_doubts *doubts);
 
 #endif
