@@ -634,6 +634,13 @@ void ft_inputs_random(uint64_t seed, inputs_program *p)
     put(&m, "sem_init @sem, %u", draw(&m, 2));
     put(&m, "barrier_init @b, 2");
     read_inputs(&m, 0, p->n_inputs - own);
+    if (p->n_inputs > own && draw(&m, 4) == 0) { /* a count that an input decides */
+        uint32_t r = fresh(&m), k = fresh(&m), z = fresh(&m);
+        put(&m, "%%r%u = load i8 @in+0", r);
+        put(&m, "%%r%u = and i8 %%r%u, 1", k, r);
+        put(&m, "%%r%u = zext i64 %%r%u", z, k);
+        put(&m, "sem_init @sem, %%r%u", z);
+    }
     if (draw(&m, 4) == 0) block(&m, 0);
     for (uint32_t t = 1; t < p->n_threads; t++) put(&m, "%%thread%u = create @t%u, 0", t, t);
     /* an input that a thread reads is its own until it is joined */

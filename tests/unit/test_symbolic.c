@@ -490,6 +490,33 @@ static void test_races_at_unknown_places(void **state)
     }
 }
 
+/* A semaphore whose count is the input: with 0 its taker waits for ever. */
+static void test_open_count(void **state)
+{
+    (void)state;
+    explored x = symbolic_explore("program 1\n"
+                                  "object @s 32 align 8\n"
+                                  "function @takes(%a: i64) -> i64 {\n"
+                                  "  start:\n"
+                                  "    %r = sem_wait @s\n"
+                                  "    return i64 0\n"
+                                  "}\n"
+                                  "function @main() -> i32 {\n"
+                                  "  start:\n"
+                                  "    %x = input \"x\" i2\n"
+                                  "    %z = zext i64 %x\n"
+                                  "    sem_init @s, %z\n"
+                                  "    %t = create @takes, 0\n"
+                                  "    join %t\n"
+                                  "    return i32 0\n"
+                                  "}\n",
+                                  &RACES);
+    assert_proved(&x);
+    assert_int_equal(x.counts.classes, 4);
+    assert_int_equal(x.errors[FT_ERROR_DEADLOCK], 1);
+    assert_true(x.least[0] == 0 && x.most[0] == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,6 +529,7 @@ int main(void)
         cmocka_unit_test(test_arms_exclude_each_other),
         cmocka_unit_test(test_assumption_after_the_end),
         cmocka_unit_test(test_races_at_unknown_places),
+        cmocka_unit_test(test_open_count),
     };
     return cmocka_run_group_tests_name("symbolic", tests, NULL, NULL);
 }

@@ -5,18 +5,18 @@
 
 /* ---- numbers ---- */
 
-static uint32_t *life_of(running *r, uint64_t address)
+static begun *life_of(running *r, uint64_t address)
 {
     for (size_t i = 0; i < r->lives.len; i++)
-        if (r->lives.data[i].address == address) return &r->lives.data[i].n;
+        if (r->lives.data[i].address == address) return &r->lives.data[i];
     return NULL;
 }
 
-/* The same in all runs: the address is, and how often it was initialised. */
+/* The same in all runs: the address is, and how often and with what it was initialised. */
 static uint32_t object_of(running *r, uint64_t address)
 {
-    const uint32_t *life = life_of(r, address);
-    const uint64_t words[] = {address, life ? *life : 0};
+    const begun *life = life_of(r, address);
+    const uint64_t words[] = {address, life ? life->n : 0, life ? life->count : 0};
     uint64_t *number =
         ft_map_slot(&r->c->objects, ft_hash_bytes(words, sizeof words, 1), r->c->n_objects, NULL);
     if (*number == r->c->n_objects) r->c->n_objects++;
@@ -336,13 +336,16 @@ static bool initialises(ft_code code)
            code == FT_CODE_SEM_INIT || code == FT_CODE_BARRIER_INIT;
 }
 
-static void begin_life(running *r, uint64_t address)
+static void begin_life(running *r, const ft_sym_operation *o)
 {
-    uint32_t *life = life_of(r, address);
-    if (life)
-        ++*life;
-    else
-        ft_vec_push(&r->lives, (begun){address, 1});
+    uint64_t count = o->code == FT_CODE_SEM_INIT ? state_of(r, o).count : 0;
+    begun *life = life_of(r, o->object);
+    if (!life) {
+        ft_vec_push(&r->lives, (begun){o->object, 0, 0});
+        life = &r->lives.data[r->lives.len - 1];
+    }
+    life->n++;
+    life->count = count;
 }
 
 void ft_running_track(running *r, uint32_t t, const ft_sym_operation *o, const ft_x_action *a)
@@ -350,7 +353,7 @@ void ft_running_track(running *r, uint32_t t, const ft_sym_operation *o, const f
     const ft_x_operation *x = &a->operation;
     while (r->objects.len <= x->object) ft_vec_push(&r->objects, (tracked){0});
     tracked *k = &r->objects.data[x->object];
-    if (!o->arms && initialises(o->code)) begin_life(r, o->object);
+    if (!o->arms && initialises(o->code)) begin_life(r, o);
     switch (x->kind) {
     case FT_X_ARRIVE:
         r->round[t] = (int64_t)k->arrivals++ / x->value + 1;

@@ -33,7 +33,8 @@ typedef struct arm_count {
 
 typedef struct begun {
     uint64_t address;
-    uint32_t n; /* how often it was initialised */
+    uint32_t n;     /* how often it was initialised */
+    uint64_t count; /* of a semaphore: with how much, which inputs may decide */
 } begun;
 
 typedef struct running {

@@ -334,9 +334,9 @@ static bool judge(running *r, ft_x_run *run)
         if (discarded)
             races = ft_running_races_before(r, &run->result);
         else
-            races = ft_concrete_result_of(run->result).error == FT_ERROR_RACE;
+            races = ft_judgement_of(run->result).error == FT_ERROR_RACE;
     } while (good && !races && r->c->options.races &&
-             ft_concrete_result_of(run->result).state != FT_INTERPRETER_FAILED &&
+             ft_judgement_of(run->result).state != FT_INTERPRETER_FAILED &&
              ft_sym_next_doubt(r->m, &doubts, &all));
     ft_sym_doubts_release(&doubts);
     if (discarded && races) run->end = FT_X_DONE;
