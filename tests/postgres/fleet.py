@@ -584,6 +584,9 @@ def roles(build):
         nodes = wait("both are listed", lambda: (lambda n: n if len(n) == 2 and sum(
             node.get("workers", 0) for node in n) == 1 else None)(front.good("GET", "/v1/workers")["nodes"]))
         expect(sum(node["own"] for node in nodes) == 1, nodes)
+        done = subprocess.run([os.path.join(build, "bin", "foretell"), "top", "--once", "--server",
+                               "unix:" + front.socket()], capture_output=True, text=True, timeout=PATIENCE)
+        expect(done.stdout.count("\nnode ") == 2 and "fleet   2 nodes" in done.stdout, done.stdout + done.stderr)
         status, metrics = front.call("GET", "/metrics")
         expect(status == 200 and "foretell_nodes 2" in metrics and "foretell_node_workers{node=" in metrics, metrics)
         expect(worker.stop() == 0, "it does not stop")

@@ -145,7 +145,20 @@ static void put_load(painter *p)
     put_line(p, PLAIN, line);
 }
 
-/* Of a fleet: all of its nodes. */
+#define NODES_MOST 8 /* lines */
+
+static void put_node(painter *p, const json_t *node)
+{
+    char line[LINE_MOST];
+    const char *name = json_string_value(json_object_get(node, "name"));
+    snprintf(line, sizeof line,
+             "node    %.24s %.0f, workers %.0f of %.0f busy, %.0f tasks, heard %.1f s ago",
+             name ? name : "", number(node, "node"), number(node, "busy"), number(node, "workers"),
+             number(node, "tasks"), number(node, "silent_ms") / 1000);
+    put_line(p, PLAIN, line);
+}
+
+/* Of a fleet: all of its nodes, and a line for each of the first. */
 static void put_nodes(painter *p)
 {
     char line[LINE_MOST];
@@ -161,6 +174,7 @@ static void put_nodes(painter *p)
     snprintf(line, sizeof line, "fleet   %zu nodes, workers %.0f of %.0f busy",
              json_array_size(nodes), busy, workers);
     put_line(p, PLAIN, line);
+    json_array_foreach(nodes, i, node) if (i < NODES_MOST) put_node(p, node);
 }
 
 static void put_rates(painter *p)

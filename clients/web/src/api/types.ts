@@ -263,8 +263,22 @@ export interface WorkerInfo {
   progress?: string | null;
 }
 
+/** A process of a fleet; what it said of itself may be missing. */
+export interface NodeInfo {
+  node: number;
+  name: string;
+  pid: number;
+  own: boolean;
+  silent_ms: number;
+  workers?: number;
+  busy?: number;
+  tasks?: number;
+  version?: string;
+}
+
 export interface WorkerPage {
   workers: WorkerInfo[];
+  nodes?: NodeInfo[];
 }
 
 /** Times in milliseconds since 1970; the history's columns have one length. */

@@ -1,6 +1,6 @@
 /* Workers and the queue, now and over time. */
 import type { JSX } from 'preact';
-import type { Stats, WorkerInfo, WorkerPage } from '../api/types';
+import type { NodeInfo, Stats, WorkerInfo, WorkerPage } from '../api/types';
 import { useLive } from '../api/live';
 import { formatRoute } from '../lib/router';
 import { bytes, count, duration } from '../lib/format';
@@ -21,10 +21,53 @@ export function System(): JSX.Element {
       {error && !data && <Problem error={error} what="The workers" />}
       {!data && !error && <Loading />}
       {stats.data && <Load stats={stats.data} />}
+      {data?.nodes && <NodeTable nodes={data.nodes} />}
       {data && <WorkerTable workers={data.workers} />}
       {stats.data && <History stats={stats.data} />}
       {stats.error && !stats.data && <p class="muted">No history: {stats.error.message}</p>}
     </main>
+  );
+}
+
+function NodeTable({ nodes }: { nodes: NodeInfo[] }): JSX.Element {
+  return (
+    <table class="list">
+      <caption>Nodes</caption>
+      <thead>
+        <tr>
+          <th scope="col">Node</th>
+          <th scope="col" class="right">
+            Workers
+          </th>
+          <th scope="col" class="right">
+            Busy
+          </th>
+          <th scope="col" class="right">
+            Tasks
+          </th>
+          <th scope="col" class="right">
+            Heard
+          </th>
+          <th scope="col" class="right wide">
+            Version
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {nodes.map((node) => (
+          <tr key={node.node}>
+            <td>
+              {node.name} <span class="muted">{node.own ? 'this one' : node.node}</span>
+            </td>
+            <td class="right num">{count(node.workers ?? 0)}</td>
+            <td class="right num">{count(node.busy ?? 0)}</td>
+            <td class="right num">{count(node.tasks ?? 0)}</td>
+            <td class="right num">{duration(node.silent_ms)} ago</td>
+            <td class="right wide">{node.version ?? ''}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
