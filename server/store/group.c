@@ -33,10 +33,13 @@ static bool run_one(ft_sql *sql, ft_request *request, bool guarded)
     assert(request->status == FT_OK && (!guarded || ft_sql_in_transaction(sql)));
     ft_status status = guarded ? ft_sql_run(sql, NULL, &err, "SAVEPOINT request", "") : FT_OK;
     if (status == FT_OK) status = request->run(sql, request, &err);
-    if (status == FT_OK)
+    if (status == FT_OK) {
         status = ft_sql_end(sql, &err);
-    else
+    } else {
+        ft_error other = FT_ERROR_INIT; /* of what is undone anyway */
         ft_sql_reset(sql);
+        (void)!ft_sql_settle(sql, &other);
+    }
     if (status != FT_OK) {
         assert(err.code != FT_OK);
         fail(request, &err);

@@ -148,6 +148,8 @@ ft_status ft_sql_run(ft_sql *sql, int64_t *changed, ft_error *err, const char *t
     ft_statement *statement;
     ft_status status = start(sql, &statement, err, text, format, &args);
     va_end(args);
+    if (status == FT_OK && !changed && sql->driver->run)
+        return sql->driver->run(sql, statement, err);
     if (status == FT_OK) status = sql->driver->step(sql, statement, &row, err);
     if (status != FT_OK) return status;
     if (changed) *changed = sql->driver->changed(sql, statement);
@@ -174,6 +176,11 @@ ft_status ft_sql_number(ft_sql *sql, int64_t *value, bool *found, ft_error *err,
     return FT_OK;
 }
 
+ft_status ft_sql_settle(ft_sql *sql, ft_error *err)
+{
+    return sql->driver->settle ? sql->driver->settle(sql, err) : FT_OK;
+}
+
 void ft_sql_reset(ft_sql *sql)
 {
     for (size_t i = 0; i < sql->cached; i++) sql->driver->reset(sql, sql->cache[i].statement);
@@ -185,6 +192,8 @@ ft_status ft_sql_end(ft_sql *sql, ft_error *err)
     for (size_t i = 0; i < sql->cached; i++) sql->driver->reset(sql, sql->cache[i].statement);
     bool lost = sql->lost;
     sql->lost = false;
+    ft_status status = ft_sql_settle(sql, err);
+    if (status != FT_OK) return status;
     return lost ? ft_error_set(err, FT_IO, "the store failed: out of memory") : FT_OK;
 }
 

@@ -47,6 +47,10 @@ typedef struct ft_driver {
     ft_status (*bind)(ft_sql *sql, ft_statement *statement, const ft_value *values, size_t count,
                       ft_error *err);
     ft_status (*step)(ft_sql *sql, ft_statement *statement, bool *row, ft_error *err);
+    /* Runs a statement whose rows and changes nobody asks for; its failure may come later, with
+     * that of another one, from settle at the latest. Both NULL: step is as good. */
+    ft_status (*run)(ft_sql *sql, ft_statement *statement, ft_error *err);
+    ft_status (*settle)(ft_sql *sql, ft_error *err);
     int64_t (*changed)(ft_sql *sql, const ft_statement *statement);
     void (*reset)(ft_sql *sql, ft_statement *statement);
     void (*finalize)(ft_statement *statement);
@@ -130,7 +134,8 @@ ft_status ft_sql_start_values(ft_sql *sql, ft_statement **statement, ft_error *e
                               const ft_value *values) FT_MUST_CHECK;
 /* *row: whether there is one (else the statement is reset). */
 ft_status ft_sql_next(ft_sql *sql, ft_statement *statement, bool *row, ft_error *err) FT_MUST_CHECK;
-/* Runs a statement that gives no rows; *changed (may be NULL) is the number of rows it changed. */
+/* Runs a statement that gives no rows; *changed (may be NULL) is the number of rows it changed. In
+ * a transaction, with NULL, its failure may come from a later statement (ft_driver, run). */
 ft_status ft_sql_run(ft_sql *sql, int64_t *changed, ft_error *err, const char *text,
                      const char *format, ...) FT_MUST_CHECK;
 /* The first column of the first row; *found (may be NULL, then no row is FT_INTERNAL). */
@@ -152,6 +157,8 @@ ft_status ft_sql_lock(ft_sql *sql, const char *what, const char *name, ft_error 
 ft_status ft_sql_commit(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
 void ft_sql_rollback(ft_sql *sql); /* nothing without a transaction */
 
+/* Waits for the outcome of all that was run: its failure, or FT_OK. */
+ft_status ft_sql_settle(ft_sql *sql, ft_error *err) FT_MUST_CHECK;
 /* Resets every statement: ends the reads that a failing request left open. */
 void ft_sql_reset(ft_sql *sql);
 /* The same for one that went well. FT_IO: the memory for a column's text was not to be had since

@@ -1,4 +1,9 @@
-/* The driver: one connection, prepared statements, results as text. */
+/* The driver: one connection, prepared statements, results as text.
+ *
+ * Statements are sent in libpq's pipeline mode: those of which nobody asks anything are not waited
+ * for. Their outcome is read with that of the next one whose rows or number of changes are wanted,
+ * at the end of a request, and before a commit: in a transaction what fails makes the rest of it
+ * fail as well. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +24,7 @@ typedef struct link {
     PGconn *conn;
     char *address;
     unsigned named; /* statements so far: names are never used twice */
+    unsigned sent;  /* statements whose outcome has not been read */
     ft_strbuf message;
 } link;
 
@@ -30,7 +36,7 @@ typedef struct prepared {
     PGresult *result; /* NULL: not run since its arguments were bound */
     int row;          /* the one that is read */
     int64_t changed;
-    bool commits;
+    bool begins, commits;
     char numbers[FT_SQL_ARGUMENTS][24];
     const char *values[FT_SQL_ARGUMENTS];
     int lengths[FT_SQL_ARGUMENTS], formats[FT_SQL_ARGUMENTS];
@@ -103,8 +109,89 @@ static bool is_good(const PGresult *result)
     return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
+/* ---- The pipeline ---------------------------------------------------------------------------- */
+
+#define SENT_MOST 256 /* statements: neither side's buffers must fill up */
+
+static ft_status lost(ft_sql *sql, ft_error *err)
+{
+    link *l = link_of(sql);
+    l->sent = 0;
+    note(sql, PQerrorMessage(l->conn), NULL);
+    return failed(sql, "the store failed", err);
+}
+
+/* The result of one statement, and the end of its results. */
+static PGresult *next_result(PGconn *conn)
+{
+    PGresult *result = PQgetResult(conn), *end;
+    while (result && (end = PQgetResult(conn)) != NULL) PQclear(end);
+    return result;
+}
+
+/* The first failure is the reason for the others. */
+static ft_status read_sent(ft_sql *sql, PGresult **last, ft_error *err)
+{
+    link *l = link_of(sql);
+    ft_status status = FT_OK;
+    *last = NULL;
+    for (; l->sent > 0; l->sent--) {
+        PGresult *result = next_result(l->conn);
+        if (!result) return status == FT_OK ? lost(sql, err) : status;
+        bool good = is_good(result);
+        if (status == FT_OK && !good) {
+            status = refuse(sql, result, err);
+            continue;
+        }
+        if (l->sent == 1 && good && status == FT_OK)
+            *last = result;
+        else
+            PQclear(result);
+    }
+    return status;
+}
+
+/* Reads what is behind; *last is the outcome of the last statement. */
+static ft_status catch_up(ft_sql *sql, PGresult **last, ft_error *err)
+{
+    link *l = link_of(sql);
+    *last = NULL;
+    if (l->sent == 0) return FT_OK;
+    if (!PQpipelineSync(l->conn)) return lost(sql, err);
+    ft_status status = read_sent(sql, last, err);
+    PGresult *end = PQgetResult(l->conn);
+    if (PQresultStatus(end) != PGRES_PIPELINE_SYNC && status == FT_OK) {
+        PQclear(*last);
+        *last = NULL;
+        status = lost(sql, err);
+    }
+    PQclear(end);
+    l->sent = 0;
+    return status;
+}
+
+static ft_status settle(ft_sql *sql, ft_error *err)
+{
+    PGresult *last;
+    ft_status status = catch_up(sql, &last, err);
+    PQclear(last);
+    return status;
+}
+
+/* For what the pipeline has no room for. A failure of what was sent before counts as its own. */
+static ft_status leave_pipeline(ft_sql *sql, ft_error *err)
+{
+    link *l = link_of(sql);
+    if (PQpipelineStatus(l->conn) == PQ_PIPELINE_OFF) return FT_OK;
+    ft_status status = settle(sql, err);
+    if (!PQexitPipelineMode(l->conn) && status == FT_OK) return lost(sql, err);
+    return status;
+}
+
 static ft_status script(ft_sql *sql, const char *text, ft_error *err)
 {
+    ft_status status = leave_pipeline(sql, err);
+    if (status != FT_OK) return status;
     PGresult *result = PQexec(link_of(sql)->conn, text);
     if (!is_good(result)) return refuse(sql, result, err);
     PQclear(result);
@@ -198,6 +285,7 @@ static ft_status connect_now(ft_sql *sql, ft_error *err)
     ft_sql_forget(sql);
     PQfinish(l->conn);
     l->conn = ft_postgres_dial(l->address);
+    l->sent = 0;
     if (PQstatus(l->conn) != CONNECTION_OK) {
         note(sql, PQerrorMessage(l->conn), NULL);
         return failed(sql, "cannot connect to the database", err);
@@ -239,11 +327,14 @@ static void close_link(ft_sql *sql)
 static bool in_transaction(const ft_sql *sql)
 {
     PGTransactionStatusType status = PQtransactionStatus(link_of(sql)->conn);
-    return status == PQTRANS_INTRANS || status == PQTRANS_INERROR;
+    bool began = link_of(sql)->sent > 0 && status != PQTRANS_UNKNOWN;
+    return began || status == PQTRANS_INTRANS || status == PQTRANS_INERROR;
 }
 
 static void roll_back(ft_sql *sql)
 {
+    ft_error err = FT_ERROR_INIT;
+    (void)!leave_pipeline(sql, &err);
     if (in_transaction(sql)) PQclear(PQexec(link_of(sql)->conn, "ROLLBACK"));
 }
 
@@ -334,7 +425,13 @@ static ft_status prepare(ft_sql *sql, const char *text, const char *format,
     prepared *p = ft_calloc(1, sizeof *p);
     snprintf(p->name, sizeof p->name, "s%u", l->named++);
     p->arguments = (int)strlen(format);
+    ft_status status = leave_pipeline(sql, err);
+    if (status != FT_OK) {
+        free(p);
+        return status;
+    }
     p->commits = strcmp(text, "COMMIT") == 0;
+    p->begins = strncmp(text, "BEGIN", 5) == 0;
     for (int i = 0; i < p->arguments; i++) p->types[i] = type_of(format[i]);
     translate(text, &own);
     PGresult *result = PQprepare(l->conn, p->name, own.text, p->arguments, p->types);
@@ -381,11 +478,25 @@ static ft_status bind(ft_sql *sql, ft_statement *statement, const ft_value *valu
     return FT_OK;
 }
 
+static ft_status dispatch(ft_sql *sql, const prepared *p, ft_error *err)
+{
+    link *l = link_of(sql);
+    ft_status status = l->sent >= SENT_MOST ? settle(sql, err) : FT_OK;
+    if (status != FT_OK) return status;
+    bool on = PQpipelineStatus(l->conn) != PQ_PIPELINE_OFF || PQenterPipelineMode(l->conn);
+    if (!on ||
+        !PQsendQueryPrepared(l->conn, p->name, p->arguments, p->values, p->lengths, p->formats, 0))
+        return lost(sql, err);
+    l->sent++;
+    return FT_OK;
+}
+
 static ft_status execute(ft_sql *sql, prepared *p, ft_error *err)
 {
-    PGresult *result = PQexecPrepared(link_of(sql)->conn, p->name, p->arguments, p->values,
-                                      p->lengths, p->formats, 0);
-    if (!is_good(result)) return refuse(sql, result, err);
+    PGresult *result;
+    ft_status status = dispatch(sql, p, err);
+    if (status == FT_OK) status = catch_up(sql, &result, err);
+    if (status != FT_OK) return status;
     /* A transaction that failed is not committed, which is no error to the database. */
     if (p->commits && strcmp(PQcmdStatus(result), "COMMIT") != 0) {
         PQclear(result);
@@ -396,6 +507,16 @@ static ft_status execute(ft_sql *sql, prepared *p, ft_error *err)
     p->row = -1;
     p->changed = strtoll(PQcmdTuples(result), NULL, 10);
     return FT_OK;
+}
+
+/* Nothing is asked of it. What is no part of a transaction is done when this returns. */
+static ft_status run(ft_sql *sql, ft_statement *statement, ft_error *err)
+{
+    prepared *p = of(statement);
+    if (!p->commits && (p->begins || in_transaction(sql))) return dispatch(sql, p, err);
+    ft_status status = execute(sql, p, err);
+    reset(sql, statement);
+    return status;
 }
 
 static ft_status step(ft_sql *sql, ft_statement *statement, bool *row, ft_error *err)
@@ -467,6 +588,8 @@ const ft_driver ft_driver_postgres = {
     .prepare = prepare,
     .bind = bind,
     .step = step,
+    .run = run,
+    .settle = settle,
     .changed = changed,
     .reset = reset,
     .finalize = finalize,

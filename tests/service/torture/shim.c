@@ -294,16 +294,16 @@ pg_result *PQprepare(pg_conn *conn, const char *name, const char *text, int coun
     return REAL(PQprepare)(conn, name, text, count, types);
 }
 
-pg_result *PQexecPrepared(pg_conn *conn, const char *name, int count, const char *const *values,
-                          const int *lengths, const int *formats, int format);
-pg_result *PQexecPrepared(pg_conn *conn, const char *name, int count, const char *const *values,
-                          const int *lengths, const int *formats, int format)
+int PQsendQueryPrepared(pg_conn *conn, const char *name, int count, const char *const *values,
+                        const int *lengths, const int *formats, int format);
+int PQsendQueryPrepared(pg_conn *conn, const char *name, int count, const char *const *values,
+                        const int *lengths, const int *formats, int format)
 {
     uint64_t site = atomic_load(&sites[slot_of(name)]);
     pass_site(site, 0);
-    pg_result *result = REAL(PQexecPrepared)(conn, name, count, values, lengths, formats, format);
+    int sent = REAL(PQsendQueryPrepared)(conn, name, count, values, lengths, formats, format);
     pass_site(site, 1);
-    return result;
+    return sent;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
