@@ -7,12 +7,23 @@
 #include "interval_solving.h"
 
 enum {
-    DEFAULT_SEEDS = 1500,
-    DEFAULT_PROGRAMS = 900,
+    DEFAULT_SEEDS = 3000,
+    DEFAULT_PROGRAMS = 2000,
     DEFAULT_OPERATORS = 4000,
     DEFAULT_NARROW = 1000,
     DEFAULT_SOLVING = 1200
 };
+
+/* Each combination was tried. */
+static void expect_all_met(const interval_counts *counts, bool enough)
+{
+    for (int k = 0; k < INTERVAL_METS; k++) {
+        print_message("%s%s %llu", k ? ", " : "", interval_words((interval_met)k),
+                      (unsigned long long)counts->met[k]);
+        if (enough && counts->met[k] == 0) fail_msg("never: %s", interval_words((interval_met)k));
+    }
+    print_message("\n");
+}
 
 static void test_ranges(void **state)
 {
@@ -34,13 +45,7 @@ static void test_ranges(void **state)
     print_message("%llu traces, %llu analyses, %llu left out, %llu values\n",
                   (unsigned long long)counts.traces, (unsigned long long)counts.analyses,
                   (unsigned long long)counts.left_out, (unsigned long long)counts.values);
-    for (int k = 0; k < FT_EVENT_KINDS; k++)
-        if (counts.kinds[k])
-            print_message("%s %llu, ", ft_event_kind_name((ft_event_kind)k),
-                          (unsigned long long)counts.kinds[k]);
-    print_message("stuck %llu, branches %llu, threads 3 %llu, 4 %llu\n",
-                  (unsigned long long)counts.stuck, (unsigned long long)counts.branches,
-                  (unsigned long long)counts.threads[3], (unsigned long long)counts.threads[4]);
+    expect_all_met(&counts, n >= DEFAULT_SEEDS);
 }
 
 static void fail_on_program(uint64_t seed, const char *why)
@@ -72,6 +77,7 @@ static void test_programs(void **state)
                   (unsigned long long)counts.compared, (unsigned long long)counts.ranges.analyses,
                   (unsigned long long)counts.ranges.left_out,
                   (unsigned long long)counts.ranges.values);
+    expect_all_met(&counts.ranges, false);
 }
 
 static void test_operators(void **state)

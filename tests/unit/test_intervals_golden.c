@@ -523,8 +523,8 @@ static ft_intervals_cut cut_at(const ft_problem *problem, ft_intervals_options l
 static void test_limits(void **state)
 {
     (void)state;
-    const ft_intervals_options wide = {.most_steps = 1000, .work = 10000000, .ms = 1e9};
-    ft_intervals_options tight = wide;
+    ft_intervals_options wide = ft_intervals_limits(), tight;
+    wide.ms = 1e9;
     ft_strbuf text = {0};
     subject s;
     ft_strbuf_puts(&text, "var x 0\nlocal p 0\nlocal q 0\n");
@@ -532,7 +532,7 @@ static void test_limits(void **state)
         ft_strbuf_puts(&text, "a: p := x\nb: q := x\na: x := (+ p 1)\nb: x := (+ q 1)\n");
     open_subject(&s, NULL, tiny_trace(ft_strbuf_text(&text)));
     assert_int_equal(cut_at(&s.problem, wide), FT_INTERVALS_CUT_NONE);
-    tight.most_steps = 39;
+    tight = wide, tight.most_steps = 39;
     assert_int_equal(cut_at(&s.problem, tight), FT_INTERVALS_CUT_STEPS);
     tight = wide, tight.work = 10;
     assert_int_equal(cut_at(&s.problem, tight), FT_INTERVALS_CUT_TRANSACTIONS);

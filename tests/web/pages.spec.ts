@@ -1,6 +1,7 @@
 /* Every page against a real daemon: what it shows, accessibility, phone width, security policy. */
 import { accessibilityFindings, EXAMPLES, expect, overflow, type Service, test } from './fixture';
 import type { Page } from '@playwright/test';
+import { example } from './daemon';
 
 interface PageCase {
   name: string;
@@ -17,6 +18,36 @@ async function findingHash(
   wanted: Parameters<Service['record']>[1],
 ): Promise<string> {
   return `#/findings/${(await service.record(job, wanted)).finding}`;
+}
+
+/** Two threads that add to each other's variable under a lock, and the least bound that holds. */
+function rounds(n: number): string {
+  const lines: object[] = [
+    {
+      ...{ format: 'foretell', version: 1, name: 'rounds', threads: ['M', 'a', 'b'] },
+      variables: { i: { sort: 'Int', init: 1 }, j: { sort: 'Int', init: 1 } },
+      locals: { own: { sort: 'Int', init: 0 }, other: { sort: 'Int', init: 0 } },
+      locks: { L: 'mutex' },
+    },
+    { thread: 'M', kind: 'fork', child: 'a' },
+    { thread: 'M', kind: 'fork', child: 'b' },
+  ];
+  let [before, bound] = [1, 1];
+  for (const [thread, own, other] of [
+    ['a', 'i', 'j'],
+    ['b', 'j', 'i'],
+  ] as const)
+    for (let k = 0; k < n; k++) {
+      lines.push({ thread, kind: 'acquire', lock: 'L' });
+      lines.push({ thread, kind: 'assign', set: { other } });
+      lines.push({ thread, kind: 'assign', set: { own } });
+      lines.push({ thread, kind: 'assign', set: { [own]: '(+ own other)' } });
+      lines.push({ thread, kind: 'release', lock: 'L' });
+      [before, bound] = [bound, before + bound];
+    }
+  lines.push({ thread: 'M', kind: 'join', child: 'a' }, { thread: 'M', kind: 'join', child: 'b' });
+  lines.push({ thread: 'M', kind: 'assert', term: `(<= i ${bound})`, loc: 'rounds.c:9' });
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
 const PAGES: PageCase[] = [
@@ -114,6 +145,43 @@ const PAGES: PageCase[] = [
       await expect(page.getByRole('table', { name: /Hot variables/ })).toContainText('checking');
       await expect(page.getByRole('table', { name: /Threads/ })).toContainText('alice');
       await expect(page.getByRole('img', { name: /Events of 3 threads/ })).toBeVisible();
+    },
+  },
+  {
+    name: 'ranges of a trace',
+    async hash({ daemon }) {
+      const job = await daemon.run(example('intervals'), { name: 'intervals' });
+      const { trace } = await daemon.json<{ trace: string }>(`/v1/jobs/${job}`);
+      return `#/traces/${trace}`;
+    },
+    async shows(page) {
+      await page.getByRole('button', { name: 'Compute the ranges' }).click();
+      const graph = page.getByRole('img', { name: 'The graph of feasible transactions' });
+      await expect(graph).toBeVisible();
+      for (const node of ['1a', '5a', 'Ja', '1b', '2b', '6b', 'Jb'])
+        await expect(graph.getByText(node, { exact: true })).toBeVisible();
+      await expect(graph.locator('circle')).toHaveCount(7);
+      await expect(graph.locator('line')).toHaveCount(5);
+      await expect(graph.locator('path')).toHaveCount(8);
+      await expect(graph.locator('path title', { hasText: /^switch from Jb to 5a$/ })).toHaveCount(
+        1,
+      );
+      const figures = page.getByRole('table', { name: /Graphs/ });
+      await expect(figures.getByRole('row', { name: /^Every step/ })).toContainText(/13.*11.*30/);
+      await expect(figures.getByRole('row', { name: /^Feasible/ })).toContainText(/7.*5.*8.*6.*43/);
+      const events = page.getByRole('table', { name: /Ranges of events/ });
+      await expect(events.getByRole('row', { name: /Y := \(\+ b1 b2\)/ })).toContainText('Y [1,5]');
+    },
+  },
+  {
+    name: 'safe by interval',
+    async hash(service) {
+      const job = await service.daemon.run(rounds(5), { name: 'rounds' });
+      return findingHash(service, job, isSafeBy('interval'));
+    },
+    async shows(page) {
+      await expect(page.getByText('Cannot happen:')).toBeVisible();
+      await expect(page.getByText(/i in \[\d+,144\]/)).toBeVisible();
     },
   },
   {

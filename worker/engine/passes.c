@@ -77,7 +77,7 @@ static bool domain(ft_analyses *a, const ft_claim *claim, ft_causality_edges *cy
     return domains && ft_domains_prove(domains, claim);
 }
 
-/* On a trace that is too large, over the claim's own cone. */
+/* On a trace that is too large, over the claim's own cone, if it is much smaller. */
 static bool interval(ft_analyses *a, const ft_claim *claim, ft_causality_edges *cycle)
 {
     (void)cycle;
@@ -94,8 +94,9 @@ static bool interval(ft_analyses *a, const ft_claim *claim, ft_causality_edges *
         return false;
     }
     limits.cone = ft_analyses_cone(a);
-    if (ft_cone_compute(p, claim, ft_analyses_cone(a)) > limits.most_steps) {
-        *limits.cut = FT_INTERVALS_CUT_STEPS;
+    uint32_t events = ft_cone_compute(p, claim, ft_analyses_cone(a));
+    if (events > limits.most_steps || events > p->trace->n_events / 2) {
+        *limits.cut = ft_analyses_cuts(a)->trace;
         return false;
     }
     return ft_intervals_prove_alone(p, claim, &limits, NULL);

@@ -10,7 +10,11 @@ enum { MOST_STEPS = 3000, MOST_WORK = 4000000, MOST_MS = 50 };
 
 ft_intervals_options ft_intervals_limits(void)
 {
-    return (ft_intervals_options){.most_steps = MOST_STEPS, .work = MOST_WORK, .ms = MOST_MS};
+    return (ft_intervals_options){.most_steps = MOST_STEPS,
+                                  .work = MOST_WORK,
+                                  .ms = MOST_MS,
+                                  .kind = FT_MAT_FEASIBLE,
+                                  .propagation = FT_PROPAGATE_POSITIONS};
 }
 
 const char *ft_intervals_cut_words(ft_intervals_cut cut)
@@ -33,14 +37,12 @@ static ft_intervals_cut analyse(ft_intervals *v, const ft_intervals_options *opt
                                      .most = options->most_steps};
     v->steps = ft_stepping_new(v->problem, &cut);
     if (!v->steps) return FT_INTERVALS_CUT_STEPS;
-    const ft_transactions_options pairs = {.kind = FT_MAT_FEASIBLE, .work = options->work};
+    const ft_transactions_options pairs = {.kind = options->kind, .work = options->work};
     v->transactions = ft_transactions_new(v->steps, &pairs);
     if (!v->transactions) return FT_INTERVALS_CUT_TRANSACTIONS;
     v->graph = ft_graph_new(v->transactions);
-    const ft_ranges_options walk = {.kind = FT_PROPAGATE_POSITIONS,
-                                    .lookahead = 1,
-                                    .work = options->work,
-                                    .deadline = deadline};
+    const ft_ranges_options walk = {
+        .kind = options->propagation, .lookahead = 1, .work = options->work, .deadline = deadline};
     v->ranges = ft_ranges_new(v->graph, options->probes, options->n_probes, &walk);
     if (v->ranges) return FT_INTERVALS_CUT_NONE;
     return ft_now_ms() > deadline ? FT_INTERVALS_CUT_TIME : FT_INTERVALS_CUT_WORK;

@@ -49,13 +49,15 @@ typedef struct ft_intervals_options {
     uint32_t most_steps; /* beyond any of these the analysis is left out */
     uint64_t work;
     double ms;
-    ft_intervals_cut *cut; /* made the limit that was passed, else NONE; NULL: not wanted */
+    ft_mat_kind kind;           /* the graph */
+    ft_propagation propagation; /* along it */
+    ft_intervals_cut *cut;      /* made the limit that was passed, else NONE; NULL: not wanted */
 } ft_intervals_options;
 
 /* Traces with more events are not looked at, not even for a cone. */
 #define FT_INTERVALS_EVENTS 20000u
 
-/* Some 50 ms at most. */
+/* Some 50 ms at most; feasible transactions, with positions. */
 ft_intervals_options ft_intervals_limits(void);
 
 /* NULL: not under ctp, the trace has no terms, or it is beyond a limit. */

@@ -55,7 +55,8 @@ typedef struct ft_ranges {
     uint32_t steps;      /* of the propagation */
 } ft_ranges;
 
-/* NULL: it would be more work than that, or take longer. probes: those of the steps. */
+/* NULL: it would be more work than that, by an estimate or in fact, or take longer. probes: those
+ * of the steps. */
 ft_ranges *ft_ranges_new(const ft_graph *graph, const ft_probe *probes, uint32_t n_probes,
                          const ft_ranges_options *options);
 void ft_ranges_free(ft_ranges *ranges); /* accepts NULL */
