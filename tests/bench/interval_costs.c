@@ -159,17 +159,23 @@ static json_t *every_check(void)
                      "lock", "deadlock", "order", "budget", "subproblem_ms", 2000);
 }
 
+/* All triplets of the larger ones take gigabytes. */
+static json_t *assertions(void)
+{
+    return json_pack("{s:[s], s:{s:i}}", "checks", "assertion", "budget", "subproblem_ms", 2000);
+}
+
 static void generated(const char *only)
 {
-    static const uint32_t threads[] = {2, 3, 5, 8}, events[] = {1000, 10000, 100000};
+    static const uint32_t threads[] = {2, 3, 5, 8}, events[] = {1000, 10000, 30000};
     char name[80];
     for (size_t i = 0; i < 4; i++) {
         snprintf(name, sizeof name, "banking, %u threads", threads[i]);
-        if (!only || strstr(name, only)) row(name, make_banking, &threads[i], every_check());
+        if (!only || strstr(name, only)) row(name, make_banking, &threads[i], assertions());
         snprintf(name, sizeof name, "indexer, %u threads", threads[i]);
-        if (!only || strstr(name, only)) row(name, make_indexer, &threads[i], every_check());
+        if (!only || strstr(name, only)) row(name, make_indexer, &threads[i], assertions());
     }
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         snprintf(name, sizeof name, "plain accesses, %u events", events[i]);
         if (!only || strstr(name, only)) row(name, make_zipf, &events[i], every_check());
     }

@@ -120,7 +120,7 @@ static void find_claim(subject *s)
 int main(int argc, char **argv)
 {
     ft_error err = FT_ERROR_INIT;
-    subject s = {.seconds = argc > 2 ? atof(argv[2]) : 60};
+    subject s = {.seconds = argc > 2 ? strtod(argv[2], NULL) : 60};
     json_t *graphs = json_object();
     if (argc < 2 || ft_trace_read_file(argv[1], &s.trace, &err) != FT_OK) {
         fprintf(stderr, "usage: interval_tables TRACE [SECONDS]\n%s\n", err.message);

@@ -525,10 +525,11 @@ static void test_limits(void **state)
     (void)state;
     ft_intervals_options wide = ft_intervals_limits(), tight;
     wide.ms = 1e9;
+    wide.work = 1000000000;
     ft_strbuf text = {0};
     subject s;
     ft_strbuf_puts(&text, "var x 0\nlocal p 0\nlocal q 0\n");
-    for (int k = 0; k < 10; k++)
+    for (int k = 0; k < 25; k++)
         ft_strbuf_puts(&text, "a: p := x\nb: q := x\na: x := (+ p 1)\nb: x := (+ q 1)\n");
     open_subject(&s, NULL, tiny_trace(ft_strbuf_text(&text)));
     assert_int_equal(cut_at(&s.problem, wide), FT_INTERVALS_CUT_NONE);
@@ -536,7 +537,7 @@ static void test_limits(void **state)
     assert_int_equal(cut_at(&s.problem, tight), FT_INTERVALS_CUT_STEPS);
     tight = wide, tight.work = 10;
     assert_int_equal(cut_at(&s.problem, tight), FT_INTERVALS_CUT_TRANSACTIONS);
-    tight.work = 2000;
+    tight.work = 1300000;
     assert_int_equal(cut_at(&s.problem, tight), FT_INTERVALS_CUT_WORK);
     tight = wide, tight.ms = 0;
     assert_int_equal(cut_at(&s.problem, tight), FT_INTERVALS_CUT_TIME);

@@ -68,10 +68,31 @@ static void *open_domains(ft_analyses *a)
     return domains;
 }
 
+/* Every read has a set: the own solver decides by its tables, mostly sooner than ranges are found.
+ */
+static bool are_finite(ft_analyses *a)
+{
+    const ft_trace *trace = a->problem->trace;
+    const ft_domains *domains = ft_analyses_domains(a);
+    for (uint32_t e = 0; domains && e < trace->n_events; e++) {
+        const ft_action *action = ft_trace_action(trace, e);
+        for (uint32_t i = 0; action && i < action->n_accesses; i++) {
+            if (action->accesses[i].write) continue;
+            const ft_domain *set = ft_domains_read(domains, e, i);
+            if (!set || set->any) return false;
+        }
+    }
+    return domains;
+}
+
 static void *open_intervals(ft_analyses *a)
 {
     ft_intervals_options limits = ft_intervals_limits();
     limits.cut = &a->cuts.trace;
+    if (a->problem->solver != FT_SOLVER_Z3 && are_finite(a)) {
+        a->cuts.trace = FT_INTERVALS_CUT_FINITE;
+        return NULL;
+    }
     return ft_intervals_new(a->problem, &limits);
 }
 

@@ -93,6 +93,10 @@ static bool interval(ft_analyses *a, const ft_claim *claim, ft_causality_edges *
         *limits.cut = FT_INTERVALS_CUT_EVENTS;
         return false;
     }
+    if (ft_analyses_cuts(a)->trace == FT_INTERVALS_CUT_FINITE) {
+        *limits.cut = FT_INTERVALS_CUT_FINITE;
+        return false;
+    }
     limits.cone = ft_analyses_cone(a);
     uint32_t events = ft_cone_compute(p, claim, ft_analyses_cone(a));
     if (events > limits.most_steps || events > p->trace->n_events / 2) {

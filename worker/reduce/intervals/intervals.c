@@ -37,7 +37,8 @@ static ft_intervals_cut analyse(ft_intervals *v, const ft_intervals_options *opt
                                      .most = options->most_steps};
     v->steps = ft_stepping_new(v->problem, &cut);
     if (!v->steps) return FT_INTERVALS_CUT_STEPS;
-    const ft_transactions_options pairs = {.kind = options->kind, .work = options->work};
+    /* A propagation along so many transactions would be too much. */
+    const ft_transactions_options pairs = {.kind = options->kind, .work = options->work / 100};
     v->transactions = ft_transactions_new(v->steps, &pairs);
     if (!v->transactions) return FT_INTERVALS_CUT_TRANSACTIONS;
     v->graph = ft_graph_new(v->transactions);

@@ -28,6 +28,7 @@ typedef struct ft_intervals {
 /* Why the analysis was left out. symbol, words */
 #define FT_INTERVALS_CUT_TABLE(X)                                                                  \
     X(NONE, "")                                                                                    \
+    X(FINITE, "the sets of values are finite")                                                     \
     X(EVENTS, "more than 20,000 events")                                                           \
     X(STEPS, "too many steps")                                                                     \
     X(TRANSACTIONS, "too many pairs of transactions")                                              \
