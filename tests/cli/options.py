@@ -869,6 +869,15 @@ def of_explore_server(world, command):
     need(world.server.bodies("POST", "/v1/jobs"))
 
 
+# What one run leaves, another exploration goes on with.
+def of_resume(world, command):
+    rest = fresh("rest")
+    first = explored("--resume", rest, "--runs", 1)
+    need("to go on: foretell explore --resume" in first.out and rest.exists(), first)
+    done = explored("--resume", rest)
+    need("explored: every schedule" in done.out and not rest.exists(), done)
+
+
 # Options that change how runs are made, and not what this small program does.
 def is_taken(option, value):
     def effect(world, command):
@@ -888,6 +897,7 @@ EFFECTS += [
     ("steps", "explore", says("ended after 3 steps", "--steps", 3)),
     ("polls", "explore", is_taken("--polls", 2)),
     ("early-limits", "explore", is_taken("--early-limits", "no")),
+    ("resume", "explore", of_resume),
     ("races-only-reported", "explore", says("apart from what 1 data race changes", "--races-only-reported",
                                             words=("./racing", "lost"))),
     ("wakeups", "explore", is_taken("--wakeups", "spurious")),
