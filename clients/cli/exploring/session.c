@@ -281,15 +281,30 @@ static ft_status explore_plain(session *s, double end, ft_error *err)
 
 /* ---- the whole */
 
+/* "fork starts another process (FILE:LINE)" */
+static void take_refused(session *s)
+{
+    ft_native_place place;
+    ft_strbuf text = {0};
+    const char *refused = ft_native_refused(s->explorer.native, &place);
+    if (!refused) return;
+    ft_strbuf_puts(&text, refused);
+    if (place.module) {
+        ft_strbuf_puts(&text, " (");
+        ft_places_print(&s->explorer.places, &place, &text);
+        ft_strbuf_puts(&text, ")");
+    }
+    s->to->refused = ft_strbuf_take(&text);
+}
+
 static void take_facts(session *s)
 {
     const char *why = "";
-    ft_native_place place;
     const ft_native *native = s->explorer.native;
     s->to->grade = ft_native_grade(native, &why);
     s->to->why = ft_strdup(why);
     s->to->races = ft_racing_count(&s->explorer);
-    s->to->refused = copy(ft_native_refused(native, &place));
+    take_refused(s);
     if (!s->to->strayed) s->to->strayed = copy(ft_native_strayed(native));
 }
 

@@ -773,7 +773,14 @@ int lockf64(int fd, int command, off64_t size)
         return FT_REAL(name) arguments;                                                            \
     }
 SLEEPS(int, pause, (void), ())
-SLEEPS(int, sigsuspend, (const sigset_t *mask), (mask))
+
+int sigsuspend(const sigset_t *mask)
+{
+    FT_RT_EXPLORED(ft_rt_world_suspend(mask, CODE));
+    ft_rt_thread *self = ft_rt_enter_call(CODE);
+    if (self) ft_rt_outside(self);
+    return FT_REAL(sigsuspend)(mask);
+}
 
 /* The status of a child is written by the thread that waited for it, once that goes on. Until then
  * the system's result lies in `ours`. */

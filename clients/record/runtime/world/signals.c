@@ -173,3 +173,17 @@ int ft_rt_world_signal_wait(const sigset_t *set, int ms, siginfo_t *info, const 
     }
     return number;
 }
+
+/* The signal is made pending for the caller, which blocks it, and the system has it handled. */
+int ft_rt_world_suspend(const sigset_t *mask, const void *pc)
+{
+    sigset_t now, wanted;
+    FT_REAL(pthread_sigmask)(SIG_BLOCK, NULL, &now);
+    sigemptyset(&wanted);
+    for (int number = 1; number <= USUAL; number++)
+        if (sigismember(mask, number) != 1 && sigismember(&now, number) == 1)
+            sigaddset(&wanted, number);
+    int number = ft_rt_world_signal_wait(&wanted, -1, NULL, pc);
+    FT_REAL(pthread_kill)(pthread_self(), number);
+    return FT_REAL(sigsuspend)(mask);
+}

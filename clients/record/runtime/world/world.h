@@ -146,6 +146,8 @@ bool ft_rt_world_blocks(int number); /* does the calling thread? */
 /* As sigtimedwait, with -1 for no limit; info may be NULL. */
 int ft_rt_world_signal_wait(const sigset_t *set, int ms, siginfo_t *info, const void *pc);
 
+int ft_rt_world_suspend(const sigset_t *mask, const void *pc); /* as sigsuspend */
+
 /* ---- outside.c */
 /* The kinds of calls that an exploration does not do as they are.
  *  symbol   what the calls are                                what is done */
