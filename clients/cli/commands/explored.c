@@ -15,9 +15,9 @@ static bool is_followed(const ft_follow *followed)
     return !followed->diverged && followed->at > 0;
 }
 
-/* The trace of the run; NULL: the program did something else. */
+/* The trace of the run; NULL: the program did something else. *failed: the recorded run did. */
 static char *record(const ft_options *options, const ft_kept_run *run, const char *found,
-                    bool endless, const char *folder, size_t n)
+                    bool endless, const char *folder, size_t n, bool *failed)
 {
     uint32_t patience = endless ? ENDLESS : PATIENCE;
     ft_follow followed = {0};
@@ -33,7 +33,8 @@ static char *record(const ft_options *options, const ft_kept_run *run, const cha
                       .timeout = options->timeout ? options->timeout : patience,
                       .quiet = true,
                       .follow = &run->order,
-                      .followed = &followed};
+                      .followed = &followed,
+                      .went_wrong = failed};
     bool made = ft_run_record(&one) == FT_EXIT_CLEAN && is_followed(&followed);
     if (!made) unlink(ft_strbuf_text(&path));
     ft_strbuf_release(&text);
@@ -44,9 +45,9 @@ static char *record(const ft_options *options, const ft_kept_run *run, const cha
 
 /* One more trace; false: it could not be recorded. */
 static bool add(const ft_options *options, const ft_kept_run *run, const char *found, bool endless,
-                const char *folder, size_t n, ft_texts *traces)
+                const char *folder, size_t n, ft_texts *traces, bool *failed)
 {
-    char *path = run->order.len ? record(options, run, found, endless, folder, n) : NULL;
+    char *path = run->order.len ? record(options, run, found, endless, folder, n, failed) : NULL;
     if (path) return ft_vec_push(traces, path), true;
     fprintf(stderr,
             "foretell: a schedule that was found (%s) could not be recorded: the program did "
@@ -60,11 +61,12 @@ static void add_races(const ft_options *options, const ft_exploration *x, const 
                       ft_texts *traces)
 {
     size_t n = x->failing.len;
+    bool failed = false;
     if (options->any_check && !options->checks[FT_CHECK_RACE]) return;
     for (size_t i = 0; i < x->racing.len; i++)
         if (x->racing.data[i].run.order.len)
             add(options, &x->racing.data[i].run, "data race", x->racing.data[i].run.fails, folder,
-                ++n, traces);
+                ++n, traces, &failed);
 }
 
 static bool is_endless(const ft_failing *f)
@@ -73,19 +75,44 @@ static bool is_endless(const ft_failing *f)
            f->failure.kind == FT_EXPLORING_FAILED_HANG;
 }
 
-size_t ft_explored_record(const ft_options *options, const ft_exploration *x, const char *folder,
+/* Does such a failure end the program? */
+static bool ends_program(const ft_failing *f)
+{
+    static const bool ENDS[FT_EXPLORING_FAILURES] = {[FT_EXPLORING_FAILED_EXIT] = true,
+                                                     [FT_EXPLORING_FAILED_SIGNAL] = true,
+                                                     [FT_EXPLORING_FAILED_ASSERT] = true,
+                                                     [FT_EXPLORING_FAILED_LIVE_LOCK] = true,
+                                                     [FT_EXPLORING_FAILED_HANG] = true};
+    return f->failure.kind < FT_EXPLORING_FAILURES && ENDS[f->failure.kind];
+}
+
+/* False: no recording has the failure. */
+static bool add_failing(const ft_options *options, ft_failing *f, const char *folder, size_t n,
+                        ft_texts *traces)
+{
+    ft_strbuf found = {0};
+    bool failed = false;
+    ft_failing_print(f, &found);
+    if (f->needs.len) ft_strbuf_printf(&found, "; it %s", ft_strbuf_text(&f->needs));
+    bool made =
+        add(options, &f->run, ft_strbuf_text(&found), is_endless(f), folder, n, traces, &failed);
+    f->unshown = made && ends_program(f) && !failed;
+    if (f->unshown)
+        fprintf(stderr,
+                "foretell: a schedule failed twice (%s), but its recording does not: this is not "
+                "reported as a finding\n",
+                ft_strbuf_text(&found));
+    ft_strbuf_release(&found);
+    return made && !f->unshown;
+}
+
+size_t ft_explored_record(const ft_options *options, ft_exploration *x, const char *folder,
                           ft_texts *traces)
 {
     size_t lost = 0;
     for (size_t i = 0; i < x->failing.len; i++) {
-        const ft_failing *f = &x->failing.data[i];
-        ft_strbuf found = {0};
-        if (ft_failing_is_apart(f)) continue;
-        ft_failing_print(f, &found);
-        if (f->needs.len) ft_strbuf_printf(&found, "; it %s", ft_strbuf_text(&f->needs));
-        lost +=
-            !add(options, &f->run, ft_strbuf_text(&found), is_endless(f), folder, i + 1, traces);
-        ft_strbuf_release(&found);
+        ft_failing *f = &x->failing.data[i];
+        if (!ft_failing_is_apart(f)) lost += !add_failing(options, f, folder, i + 1, traces);
     }
     add_races(options, x, folder, traces);
     return lost;

@@ -369,6 +369,12 @@ static ft_run_end end_of(const run *r)
                         .expects = r->options->expect_exit};
 }
 
+static bool went_wrong(const run *r)
+{
+    ft_run_end end = end_of(r);
+    return ft_failure_kind(&end) || r->end != FT_RAW_END_EXIT;
+}
+
 /* The trace says how the run failed, and what repeats it. */
 static void tell_failure(const run *r, ft_recording *recording)
 {
@@ -412,6 +418,7 @@ static ft_exit record(run *r)
     if (!status) tell_failure(r, recording);
     if (!status && r->options->follow) ft_record_explored(recording, r->options->name);
     if (!status) read_followed(r, log.fd);
+    if (!status && r->options->went_wrong) *r->options->went_wrong = went_wrong(r);
     if (status)
         ft_record_drop(recording);
     else
@@ -462,12 +469,6 @@ static run nth_run(const run *all, uint32_t i)
     r.seed = options->seed + i;
     r.turn = turn;
     return r;
-}
-
-static bool went_wrong(const run *r)
-{
-    ft_run_end end = end_of(r);
-    return ft_failure_kind(&end) || r->end != FT_RAW_END_EXIT;
 }
 
 static void print_run(const run *r, uint32_t number)

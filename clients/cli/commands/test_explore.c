@@ -33,7 +33,7 @@ static void say(ft_test *t, const char *text)
     t->explored = ft_strbuf_take(&line);
 }
 
-static void take(ft_test *t, const ft_exploration *x)
+static void take(ft_test *t, ft_exploration *x)
 {
     ft_strbuf line = {0};
     ft_texts traces = {0};

@@ -80,6 +80,7 @@ typedef struct ft_failing {
     uint64_t number;           /* ft_x_run.result */
     ft_kept_run run;
     bool confirmed;   /* its picks lead to it again */
+    bool unshown;     /* it was recorded, and the recording does not have the failure */
     ft_strbuf needs;  /* for people: the delays that it needs, where and how long; "": none */
     ft_strbuf choice; /* for people: the first choice that decides; "" where none was found */
 } ft_failing;

@@ -90,14 +90,20 @@ static void print_parts(const ft_exploration *x, ft_strbuf *out)
 
 static void print_found(const ft_exploration *x, ft_strbuf *out)
 {
-    size_t apart = 0, races = x->races_are_findings ? x->races : 0;
-    for (size_t i = 0; i < x->failing.len; i++) apart += ft_failing_is_apart(&x->failing.data[i]);
-    size_t failures = x->failing.len - apart;
+    size_t apart = 0, unshown = 0, races = x->races_are_findings ? x->races : 0;
+    for (size_t i = 0; i < x->failing.len; i++) {
+        apart += ft_failing_is_apart(&x->failing.data[i]);
+        unshown += x->failing.data[i].unshown;
+    }
+    size_t failures = x->failing.len - apart - unshown;
     ft_strbuf_puts(out, ": ");
     if (failures) ft_strbuf_printf(out, "%zu failure%s", failures, failures == 1 ? "" : "s");
     if (failures && races) ft_strbuf_puts(out, ", ");
     if (races) print_races(races, out);
     ft_strbuf_puts(out, failures || races ? " found" : "nothing found");
+    if (unshown)
+        ft_strbuf_printf(out, ", %zu failure%s that no recording shows", unshown,
+                         unshown == 1 ? "" : "s");
     if (apart)
         ft_strbuf_printf(out, ", %zu set apart: a time limit of over five seconds passes early",
                          apart);

@@ -119,9 +119,10 @@ typedef struct ft_options {
     uint32_t expect_exit; /* the exit code of a run that is as it should be */
     const char *annotations, *inputs_of;
     /* Not options: `explore` has a run recorded under an order of actions (raw/follow.h); *followed
-     * is how far the run did. */
+     * is how far the run did, *went_wrong whether it failed. */
     const ft_strbuf *follow;
     struct ft_follow *followed;
+    bool *went_wrong;
     bool symbolic, exit_code;
     bool report_follows; /* set by `test`: a report follows the program's own output */
     bool varied; /* set by `test`: after a short first run more follow, each in another schedule */

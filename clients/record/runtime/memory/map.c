@@ -196,7 +196,7 @@ static start start_of(size_t size, int protection, int flags, int fd, off64_t of
 void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
     if (flags & MAP_FIXED) ft_rt_memory_may_go();
-    flags = ft_rt_world_maps(protection, flags, "mmap", CODE);
+    flags = ft_rt_world_maps(protection, flags, fd, "mmap", CODE);
     void *got = mapped(FT_REAL(mmap)(at, size, protection, flags, fd, offset), size,
                        start_of(size, protection, flags, fd, offset), CODE);
     return shared(got, protection, flags, fd, offset);
@@ -205,7 +205,7 @@ void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offse
 void *mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t offset)
 {
     if (flags & MAP_FIXED) ft_rt_memory_may_go();
-    flags = ft_rt_world_maps(protection, flags, "mmap64", CODE);
+    flags = ft_rt_world_maps(protection, flags, fd, "mmap64", CODE);
     void *got = mapped(FT_REAL(mmap64)(at, size, protection, flags, fd, offset), size,
                        start_of(size, protection, flags, fd, offset), CODE);
     return shared(got, protection, flags, fd, offset);

@@ -79,12 +79,14 @@ void ft_rt_world_signals(pid_t to, const char *name, const void *pc)
     if (ft_rt_world_runs() && to != ft_rt_x_pid()) ft_rt_world_refuse(FT_RT_WORLD_SIGNAL, name, pc);
 }
 
-int ft_rt_world_maps(int protection, int flags, const char *name, const void *pc)
+int ft_rt_world_maps(int protection, int flags, int fd, const char *name, const void *pc)
 {
     bool shares = (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
-    if (!ft_rt_world_runs() || !shares) return flags;
-    if (!(flags & MAP_ANONYMOUS) && protection & PROT_WRITE)
-        ft_rt_world_refuse(FT_RT_WORLD_SHARED, name, pc);
+    bool file = !(flags & MAP_ANONYMOUS);
+    if (!ft_rt_world_runs()) return flags;
+    if (file && ft_rt_world_node_of(fd)) ft_rt_world_refuse(FT_RT_WORLD_MAPPED, name, pc);
+    if (!shares) return flags;
+    if (file && protection & PROT_WRITE) ft_rt_world_refuse(FT_RT_WORLD_SHARED, name, pc);
     return (flags & ~MAP_TYPE) | MAP_PRIVATE;
 }
 

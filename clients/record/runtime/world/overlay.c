@@ -364,11 +364,19 @@ static bool is_folder_node(uint32_t node)
     return ft_rt_world_node_at(node)->kind == FT_RT_WORLD_FOLDER;
 }
 
+/* Who connects finds a socket by the name that it was bound to. */
+static void keep_socket(uint32_t node, const void *pc)
+{
+    if (ft_rt_world_node_at(node)->kind == FT_RT_WORLD_NAMED_SOCKET)
+        ft_rt_x_refuse("the name of a socket is changed", pc);
+}
+
 int ft_rt_world_rename(int folder, const char *from, int to_folder, const char *to, const void *pc)
 {
     char own[PATH_MAX];
     uint32_t node;
     if (!take_named(folder, from, false, true, own, &node, pc)) return -1;
+    keep_socket(node, pc);
     ft_rt_world_place *p = look(to_folder, to, false, true, pc);
     if (!p) return -1;
     if (p->special) return ft_rt_world_error(EXDEV);
@@ -392,6 +400,7 @@ int ft_rt_world_link(int folder, const char *from, int to_folder, const char *to
     struct stat about;
     if (!take_named(folder, from, false, false, own, &node, pc)) return -1;
     if (is_folder_node(node)) return ft_rt_world_error(EPERM);
+    keep_socket(node, pc);
     ft_rt_world_place *p = look(to_folder, to, false, true, pc);
     if (!p) return -1;
     if (p->special) return ft_rt_world_error(EXDEV);

@@ -161,6 +161,7 @@ int ft_rt_world_suspend(const sigset_t *mask, const void *pc); /* as sigsuspend 
     X(TIMER, "arms a timer of the system", REFUSED)                                                \
     X(CHANGE, "changes what is not a regular file or folder", REFUSED)                             \
     X(SHARED, "shares memory with other processes", REFUSED)                                       \
+    X(MAPPED, "maps a file that the program writes", REFUSED)                                      \
     X(WATCHES, "waits for changes of files or signals by a descriptor", REFUSED)                   \
     X(KERNEL, "waits in the kernel, where no other thread is let go on", REFUSED)                  \
     X(UNKNOWN, "is a system call that the recorder does not know to be harmless", REFUSED)         \
@@ -179,7 +180,7 @@ void ft_rt_world_refuse(ft_rt_world_call call, const char *name, const void *pc)
 /* Before a signal is sent to a process: to another one than this. */
 void ft_rt_world_signals(pid_t to, const char *name, const void *pc);
 /* The flags that memory is mapped with: what is shared would pass from run to run. */
-int ft_rt_world_maps(int protection, int flags, const char *name, const void *pc);
+int ft_rt_world_maps(int protection, int flags, int fd, const char *name, const void *pc);
 /* Before a system call that no hook stands for. */
 void ft_rt_world_calls(long number, const void *pc);
 /* Before the call reads a descriptor of the system: only files and the like may be read. */
