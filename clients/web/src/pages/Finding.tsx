@@ -1,6 +1,14 @@
 /* One verdict record: a violation with its schedule, or the proof that a candidate cannot happen. */
 import type { JSX } from 'preact';
-import type { Access, Check, Frame, InputValue, Verdict, VerdictRecord, Waiter } from '../api/types';
+import type {
+  Access,
+  Check,
+  Frame,
+  InputValue,
+  Verdict,
+  VerdictRecord,
+  Waiter,
+} from '../api/types';
 import { useLive } from '../api/live';
 import { hasSchedule } from '../model/schedule';
 import { checkName, duration, jobOfFinding, plural } from '../lib/format';
