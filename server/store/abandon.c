@@ -95,8 +95,8 @@ static ft_status find_poisoned(ft_sql *sql, int64_t task, int64_t *poisoned, ft_
 static ft_status settle_poisoned(ft_sql *sql, const ft_request *request, int64_t parent,
                                  ft_error *err)
 {
-    ft_cube_counts counts = {.gone = json_array()};
     if (!ft_task_is_cube(request->blame.task)) return FT_OK;
+    ft_cube_counts counts = {.gone = json_array()};
     ft_status status = ft_cubes_settle(sql, parent, &counts, err);
     if (status == FT_OK) status = ft_cubes_count(sql, request->job, &counts, err);
     json_decref(counts.gone);
