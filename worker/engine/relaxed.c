@@ -40,6 +40,7 @@ void ft_engine_free_relaxed(ft_engine *engine)
     ft_engine_release_model(relaxed);
     ft_run_free(relaxed->run);
     ft_order_free(relaxed->order);
+    ft_vec_release(&relaxed->conditions);
     free(relaxed);
     engine->relaxed = NULL;
 }

@@ -66,6 +66,7 @@ void ft_engine_free_wider(ft_engine *engine)
 {
     if (!engine->wider) return;
     ft_engine_release_model(engine->wider);
+    ft_vec_release(&engine->wider->conditions);
     free(engine->wider);
     engine->wider = NULL;
 }
