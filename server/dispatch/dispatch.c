@@ -326,6 +326,7 @@ void ft_dispatch_close(ft_dispatch *dispatch, void (*closed)(void *data), void *
     dispatch->closing = true;
     dispatch->closed = closed;
     dispatch->closed_data = data;
+    ft_store_unlisten(dispatch->store);
     ft_dispatch_hold(dispatch);
     ft_ingest_close(dispatch);
     ft_summary_close(dispatch);

@@ -54,6 +54,7 @@ struct ft_store {
 
     char *place;
     ft_listener *listener; /* NULL: nobody listens */
+    bool unheard;          /* of the loop: news are dropped */
     int64_t node;          /* the own one; under the mutex */
     void (*news)(void *data, const json_t *change);
     void *news_data;
@@ -231,7 +232,8 @@ static void take_news(ft_store *store)
     uv_mutex_unlock(&store->mutex);
     for (heard *next; all; all = next) {
         next = all->next;
-        if (!is_of(own, all->change) && !store->closing) store->news(store->news_data, all->change);
+        bool given = !is_of(own, all->change) && !store->closing && !store->unheard;
+        if (given) store->news(store->news_data, all->change);
         json_decref(all->change);
         free(all);
     }
@@ -257,6 +259,11 @@ ft_status ft_store_listen(ft_store *store, void (*news)(void *data, const json_t
     store->news = news;
     store->news_data = data;
     return store->sql.driver->listen(store->place, on_said, store, &store->listener, err);
+}
+
+void ft_store_unlisten(ft_store *store)
+{
+    store->unheard = true;
 }
 
 /* ---- The loop's thread ----------------------------------------------------------------------- */

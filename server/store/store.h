@@ -57,6 +57,8 @@ bool ft_store_is_shared(const ft_store *store);
  * NULL: something may have been missed. */
 ft_status ft_store_listen(ft_store *store, void (*news)(void *data, const json_t *change),
                           void *data, ft_error *err) FT_MUST_CHECK;
+/* No more news are given from now on: `data` may go. */
+void ft_store_unlisten(ft_store *store);
 
 /* Of a shared store, before anything is asked: parts of traces that were read are kept in this
  * folder as well, at most so many bytes (store/cache.h). */
