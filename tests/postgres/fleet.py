@@ -621,6 +621,12 @@ def refusals(build):
         with open(os.path.join(host, "data", "pg_hba.conf"), "w", encoding="ascii") as file:
             file.write("local all locked scram-sha-256\n" + rules)
         psql(SERVER, "SELECT pg_reload_conf()")
+
+        def asks_for_password():  # the server reads its rules when it comes to it
+            ask = ["psql", "-X", "-w", "-d", fleet.address.replace("foretell@", "locked@"), "-c", "SELECT 1"]
+            return subprocess.run(ask, capture_output=True, timeout=PATIENCE, check=False).returncode != 0
+
+        wait("the server asks for passwords", asks_for_password)
         passwords = os.path.join(fleet.folder, "passwords")
         with open(passwords, "w", encoding="ascii") as file:
             file.write(f"*:*:*:*:{secret}\n")
