@@ -39,7 +39,7 @@ typedef struct ft_x_plan {
     uint64_t max_runs;    /* 0: no bound */
     double seconds;       /* 0: no bound */
     uint64_t seed;        /* of the samples */
-    ft_x_rest *rest;      /* goes on there, and is told there what is left; NULL: neither */
+    ft_x_rest *rest;      /* in: where to go on; out: what is left; NULL: neither */
     uint64_t max_bytes;   /* that a search may keep before it counts as not finished; 0: no bound */
     /* As in ft_x_options; all may be NULL. */
     bool (*on_run)(void *context, const ft_x_run *run);

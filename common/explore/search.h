@@ -13,7 +13,7 @@
  * none is lost. Branches alone restrict inputs, and a branch conflicts with its other arms alone:
  * so whatever conflicts with an event of a possible configuration can be met without leaving the
  * possible ones, one arm of each branch is always possible, and they all are known. A run that an
- * assumption discards goes on to its end without the thread, and is no class either.
+ * assumption discards goes on to its end without the thread, and is not a class either.
  *
  * Complete alternatives start no run in vain, and one run at a time.
  *

@@ -63,7 +63,7 @@ ft_status ft_cubes_parent(ft_sql *sql, int64_t task, int64_t *parent, ft_strbuf 
                                     "SELECT parent, cube FROM cubes WHERE id = ?1", "i", task);
     if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
     if (status != FT_OK) return status;
-    if (!row) return ft_error_set(err, FT_INTERNAL, "task %lld is no cube's", (long long)task);
+    if (!row) return ft_error_set(err, FT_INTERNAL, "task %lld is not a cube's", (long long)task);
     *parent = ft_sql_int(statement, 0);
     if (cube) ft_strbuf_puts(cube, ft_sql_text(statement, 1));
     return ft_sql_next(sql, statement, &row, err);

@@ -31,7 +31,7 @@ ft_span ft_cubes_of(ft_span record);
 ft_status ft_cubes_split(ft_sql *sql, int64_t task, uint64_t token, ft_span cubes, bool *applied,
                          ft_cube_counts *counts, ft_error *err) FT_MUST_CHECK;
 /* The task of a cube's subproblem, with its CUBE (may be NULL) added to the text. FT_INTERNAL: it
- * is no cube's. */
+ * is not a cube's. */
 ft_status ft_cubes_parent(ft_sql *sql, int64_t task, int64_t *parent, ft_strbuf *cube,
                           ft_error *err) FT_MUST_CHECK;
 /* The index-th of the results is a cube's whose task has ended. What its subproblem has as its

@@ -519,7 +519,7 @@ static void go_on(runner *r, uint32_t t)
     }
 }
 
-/* NULL: it came to a standstill, or was too long. */
+/* NULL: it came to a final state, or was too long. */
 static ft_trace *run_monitor(const monitor *m, ft_random *random)
 {
     static const char *const NAMES[] = {"a", "b", "c", "d", "e"};

@@ -28,7 +28,7 @@ typedef struct subject {
     ft_monitor_run monitor;
     ft_causality *graph;
     ft_exclusion *exclusion;
-    ft_stuck *standstill, *merging;
+    ft_stuck *stuck, *merging;
     tally *all;
 } subject;
 
@@ -60,7 +60,7 @@ static void compare(const subject *s, const ft_claim *claim, bool reached)
     s->all->none += !reached;
     s->all->refuted += refuted;
     s->all->alone += refuted && !ft_causality_refutes(s->graph, claim, NULL);
-    bool apart = ft_stuck_keeps_apart(s->standstill, claim);
+    bool apart = ft_stuck_keeps_apart(s->stuck, claim);
     bool merged = ft_stuck_keeps_apart(s->merging, claim);
     s->all->apart += apart;
     s->all->merged += merged;
@@ -113,14 +113,14 @@ static void compare_seed(uint64_t seed, tally *all)
     if (!ft_monitor_make(&s.monitor, seed)) return;
     s.graph = ft_causality_new(&s.monitor.problem, FT_CAUSALITY_ALL);
     s.exclusion = ft_exclusion_new(&s.monitor.problem);
-    s.standstill = ft_stuck_new(&s.monitor.problem, s.graph);
+    s.stuck = ft_stuck_new(&s.monitor.problem, s.graph);
     s.merging = ft_stuck_new(&s.monitor.problem, s.graph);
     s.merging->merges = true;
     for (uint32_t a = 0; a < s.monitor.trace->n_events; a++) compare_read(&s, a);
     for (uint32_t a = 0; a < s.monitor.trace->n_events; a++)
         for (uint32_t b = 0; b < s.monitor.trace->n_events; b++)
             if (thread_of(&s, a) != thread_of(&s, b)) compare_pair(&s, a, b);
-    ft_stuck_free(s.standstill);
+    ft_stuck_free(s.stuck);
     ft_stuck_free(s.merging);
     ft_exclusion_free(s.exclusion);
     ft_causality_free(s.graph);

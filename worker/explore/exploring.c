@@ -71,7 +71,8 @@ static ft_status read_inputs(const json_t *spec, ft_exploring *x, ft_error *err)
     json_t *value;
     json_object_foreach(json_object_get(spec, "inputs"), name, value)
     {
-        if (!json_is_integer(value)) return refuse_member("inputs", "has what is no number", err);
+        if (!json_is_integer(value))
+            return refuse_member("inputs", "has a value that is not an integer", err);
         ft_given_input given = {name, (uint64_t)json_integer_value(value)};
         ft_vec_push(&x->inputs, given);
     }

@@ -10,7 +10,7 @@
  *
  * A run that ended is judged: a model of its branches gives inputs, and the interpreter executes
  * inputs and schedule (and looks for races). What it says is the run's result. Where it does not
- * come to the symbolic run's end, the run counts as `unknown`, and is no finding.
+ * come to the symbolic run's end, the run counts as `unknown`, and is not a finding.
  *
  * An atomic section is two actions, which depend on those of every other section. Where the program
  * has inputs, atomic updates and swaps are writes whatever they read.

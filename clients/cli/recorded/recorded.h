@@ -64,7 +64,7 @@ typedef struct ft_run_end {
     int status;       /* of the program (wait) */
     ft_raw_end end;   /* of the recording */
     uint32_t late;    /* seconds after which it was ended; 0: it ended by itself */
-    uint32_t expects; /* the exit code that is no failure */
+    uint32_t expects; /* the exit code that is not a failure */
 } ft_run_end;
 
 /* A kind of the check `failure`; NULL: the run did not fail. A deadlock and an assertion that

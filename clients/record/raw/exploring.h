@@ -186,7 +186,7 @@ typedef struct ft_exploring_slot {
 typedef struct ft_exploring_options {
     uint32_t grade;         /* ft_exploring_grade: the first that may be used */
     uint32_t max_steps;     /* of a run; more: CUT */
-    int32_t expect_exit;    /* the exit code that is no failure */
+    int32_t expect_exit;    /* the exit code that is not a failure */
     uint32_t spurious;      /* 1: waits for a condition may wake up by themselves */
     uint32_t early;         /* 1: time limits may pass while others can go on */
     uint32_t races;         /* 1: races are looked for */

@@ -509,7 +509,7 @@ static ft_status execute(ft_sql *sql, prepared *p, ft_error *err)
     return FT_OK;
 }
 
-/* Nothing is asked of it. What is no part of a transaction is done when this returns. */
+/* The result is not used. Outside of a transaction the statement is done when this returns. */
 static ft_status run(ft_sql *sql, ft_statement *statement, ft_error *err)
 {
     prepared *p = of(statement);

@@ -1,6 +1,6 @@
 /* Sleeping threads bound the levels, and levels exclude places where threads wait forever.
  *
- * Let thread T sleep at condition c in a standstill, since its wait w. Waits for c that hard order
+ * Let thread T sleep at condition c in a final state, since its wait w. Waits for c that hard order
  * puts before w or behind its wake-up (those of other phases of the program) play no part in it.
  *
  *   own wait    No signal that wakes T for sure (a broadcast, or any, where T's thread alone waits

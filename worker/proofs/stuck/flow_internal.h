@@ -37,7 +37,8 @@ typedef struct ft_flow_place {
     uint32_t wait;  /* that it sleeps since, an index in levels.waits; UINT32_MAX: it does not */
     uint32_t group; /* of that wait; UINT32_MAX: none */
     ft_flow_doing by_then;
-    ft_flow_span bounds[FT_FLOW_MOST]; /* of each measure in any standstill with the thread there */
+    ft_flow_span
+        bounds[FT_FLOW_MOST]; /* of each measure in any final state with the thread there */
 } ft_flow_place;
 
 /* Waits for one condition, those that hard order does not set apart from all others. */

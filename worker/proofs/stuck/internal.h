@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "proofs/stuck/stuck.h"
 
-/* Facts about all standstills in which a thread reached a position, or went further. */
+/* Facts about all final states in which a thread reached a position, or went further. */
 typedef struct ft_stuck_state {
     uint32_t position;
     bool joins_only;   /* they are those of a claim whose event is a join (claim.h) */
@@ -69,14 +69,14 @@ void ft_stuck_sum_up(ft_stuck *s);
 /* flow.c; s must outlive it, but for its states. */
 ft_stuck_flow *ft_stuck_flow_new(const ft_stuck *s);
 void ft_stuck_flow_free(ft_stuck_flow *flow); /* accepts NULL */
-/* Is there no standstill with the event next in its thread, and all threads at least as far as
+/* Is there no final state with the event next in its thread, and all threads at least as far as
  * reached[thread]? */
 bool ft_stuck_flow_refutes(ft_stuck_flow *flow, uint32_t event, const uint32_t *reached);
 
 /* monitors.c */
 void ft_stuck_find_monitors(ft_stuck *s);
 void ft_stuck_release_monitors(ft_stuck *s);
-/* Is there a monitor none of whose states has the event next in a standstill? */
+/* Is there a monitor none of whose states has the event next in a final state? */
 bool ft_stuck_is_in_no_state(ft_stuck *s, uint32_t event);
 /* Likewise, as far as monitors were looked at before: a look-up. */
 bool ft_stuck_is_in_no_known_state(const ft_stuck *s, uint32_t event);
@@ -85,7 +85,7 @@ bool ft_stuck_is_in_no_known_state(const ft_stuck *s, uint32_t event);
 ft_monitor_states *ft_monitor_states_new(const ft_stuck *s, uint32_t lock);
 void ft_monitor_states_free(ft_monitor_states *states); /* accepts NULL */
 
-/* coexistence.c. Has no standstill the event next in its thread? */
+/* coexistence.c. Has no final state the event next in its thread? */
 bool ft_monitor_states_lack(const ft_monitor_states *states, uint32_t event);
 
 /* A thread next at one of its events from `from` to `to` (positions; the number of its events: its

@@ -266,7 +266,7 @@ static void try_steps(search *x, const uint32_t *state, uint32_t thread)
         take_step(x, state, thread, &all[x->steps->others.data[step->first_other + i]]);
 }
 
-/* ---- standstills ----------------------------------------------------------------------------- */
+/* ---- final states ---------------------------------------------------------------------------- */
 
 static bool has_lock(const search *x, const uint32_t *state, uint32_t thread, uint32_t lock)
 {
@@ -301,7 +301,7 @@ static bool may_be_stuck(const search *x, const uint32_t *state, uint32_t thread
            !is_free(x, state, x->s->trace->object[step->event]);
 }
 
-static void note_standstill(search *x, const uint32_t *state)
+static void note_final(search *x, const uint32_t *state)
 {
     for (uint32_t t = 0; t < x->n_threads; t++)
         if (!may_be_stuck(x, state, t)) return;
@@ -357,7 +357,7 @@ static void visit_all(search *x)
     for (uint32_t i = 0; i < x->n && !x->given_up; i++) {
         memcpy(state, state_at(x, i), x->width * sizeof *state); /* the table moves */
         for (uint32_t t = 0; t < x->n_threads; t++) try_steps(x, state, t);
-        note_standstill(x, state);
+        note_final(x, state);
         if (x->found->low) note_places(x, state);
         x->given_up |= x->work > MOST_WORK;
     }

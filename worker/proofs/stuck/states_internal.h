@@ -95,7 +95,7 @@ static inline bool ft_steps_are_met(const ft_steps *steps, const uint32_t *state
 struct ft_monitor_states {
     ft_steps *steps;
     bool all;             /* they are not too many */
-    bool *stuck;          /* [steps] its thread is at rest there in some standstill */
+    bool *stuck;          /* [steps] its thread is at rest there in some final state */
     uint32_t *low, *high; /* [places of all threads * threads] between which places the other thread
                              is while one is there; low above high: never. NULL: not told */
 };

@@ -6,7 +6,7 @@
  * accesses them during the step of such a write, wherever it is done in it.
  *
  * Let each step happen at its cond-wait, if it has one, else at its first event. Then any schedule
- * that comes to a standstill is one of whole steps, with the same waiters woken: what a step does
+ * that comes to a final state is one of whole steps, with the same waiters woken: what a step does
  * to the variables it does with the lock, which nobody takes in between; waits for the lock's
  * conditions come with the lock too, so a signal with the lock finds the same ones asleep anywhere
  * in its section; one without it is a step's first event; two signals may change places, since

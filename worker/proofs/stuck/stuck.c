@@ -444,7 +444,7 @@ static bool go_on(ft_stuck *s, uint32_t thread)
     return *reached != before;
 }
 
-/* Of all standstills in which that thread came to that event, or further: claims later in the
+/* Of all final states in which that thread came to that event, or further: claims later in the
  * thread begin with what is known of those before. */
 static state *state_at(ft_stuck *s, uint32_t event)
 {

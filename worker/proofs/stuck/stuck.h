@@ -1,6 +1,6 @@
-/* Proofs that a thread does not wait forever (claim.h, STUCK). A standstill is a state in which
- * no thread can go on. A claim is refuted where no standstill has its event next, by
- * properties that all standstills have:
+/* Proofs that a thread does not wait forever (claim.h, STUCK). A final state is one in which
+ * no thread can go on. A claim is refuted where no final state has its event next, by
+ * properties that all final states have:
  *
  *   progress  a thread is at an event that may have to wait, or at its end. Any other event that is
  *             next is executed, with all that it needs (hard order, tied reads).
@@ -34,16 +34,16 @@ typedef struct ft_stuck ft_stuck;
 
 /* `problem`, `causality` and all that they point to must outlive it. */
 ft_stuck *ft_stuck_new(const ft_problem *problem, const ft_causality *causality);
-void ft_stuck_free(ft_stuck *standstill); /* accepts NULL */
+void ft_stuck_free(ft_stuck *stuck); /* accepts NULL */
 
-/* Is there no standstill with the claim's event next and blocked? Claims of other kinds are never
+/* Is there no final state with the claim's event next and blocked? Claims of other kinds are never
  * refuted. */
-bool ft_stuck_refutes(ft_stuck *standstill, const ft_claim *claim);
+bool ft_stuck_refutes(ft_stuck *stuck, const ft_claim *claim);
 
 /* Do the states of a lock with conditions show that no schedule has the claim's threads at their
  * places at once? RACE, CO_ENABLED, DEADLOCK, ATOMICITY, AFTER_FREE; UNINITIALISED,
  * where the write that the run has before is executed then. Claims of other kinds are never
  * refuted. */
-bool ft_stuck_keeps_apart(ft_stuck *standstill, const ft_claim *claim);
+bool ft_stuck_keeps_apart(ft_stuck *stuck, const ft_claim *claim);
 
 #endif

@@ -230,7 +230,7 @@ int recvmmsg(int fd, struct mmsghdr *all, unsigned n, int flags, struct timespec
 
 /* ---- writing: the result is an input only if a replay does not really write */
 
-/* A thread that follows an order waits for its turn, though a write to a file is no event. */
+/* A thread that follows an order waits for its turn, though a write to a file is not an event. */
 static void follow(const void *pc)
 {
     ft_rt_thread *self = ft_rt_following ? ft_rt_enter_call(pc) : NULL;

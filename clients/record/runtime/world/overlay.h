@@ -11,7 +11,7 @@
  * A node's content is the kernel's, and would pass from run to run: each run begins with copies of
  * the nodes of the first choice (begin.c). What threads do to one path is dependent: an action
  * READ or WRITE on a model object of the path, as is what they do to the content by calls on
- * descriptors. Streams write when their buffers are full, which is no action. */
+ * descriptors. Streams write when their buffers are full, which is not an action. */
 #ifndef FT_RECORD_WORLD_OVERLAY_H
 #define FT_RECORD_WORLD_OVERLAY_H
 
