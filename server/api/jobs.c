@@ -10,6 +10,7 @@
 #include "base/digest.h"
 #include "setup/log.h"
 #include "webhooks/webhooks.h"
+#include "wire/kinds.h"
 
 #define QUERY_LONGEST 200
 
@@ -126,13 +127,15 @@ static bool is_good_webhook(ft_api *api, ft_http_request *request, const json_t 
     return false;
 }
 
-/* A program is stored where traces are. The worker keeps to the budget by itself, so that what it
- * found counts. */
-static void complete_program_job(const ft_api *api, json_t *spec)
+/* Programs are stored where traces are. A worker at one keeps to the budget by itself, so that what
+ * it found counts. */
+static void complete_spec(const ft_api *api, json_t *spec)
 {
+    const char *input = ft_job_kind_input(ft_job_kind_of(spec));
+    if (strcmp(input, "trace") == 0) return;
     json_t *given = json_object_get(spec, "budget"),
            *budget = given ? json_copy(given) : json_object();
-    json_object_set(spec, "trace", json_object_get(spec, "program"));
+    json_object_set(spec, "trace", json_object_get(spec, input));
     if (!json_object_get(budget, "job_ms"))
         json_object_set_new(budget, "job_ms", json_integer((json_int_t)api->app->config->job_ms));
     json_object_set_new(spec, "budget", budget);
@@ -152,7 +155,7 @@ void ft_serve_job_create(ft_api *api, ft_http_request *request, const json_t *bo
     hash_body(body, c->body);
     c->spec = json_copy((json_t *)(uintptr_t)body);
     json_object_set_new(c->spec, "project", json_string(project));
-    if (json_object_get(body, "program")) complete_program_job(api, c->spec);
+    complete_spec(api, c->spec);
     const char *projects = ft_access_projects(request);
     if (projects)
         ft_store_trace_visible(api->app->store,

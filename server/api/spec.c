@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "store/access.h"
 #include "verdict/names.h"
+#include "wire/kinds.h"
 
 typedef struct checker {
     ft_strbuf *pointer;
@@ -354,7 +355,16 @@ static ft_status check_without(checker *c, const json_t *value)
 
 /* ---- The job --------------------------------------------------------------------------------- */
 
+static ft_status check_kind(checker *c, const json_t *value)
+{
+#define FT_ROW(symbol, name, input, doc) name,
+    static const char *const WORDS[] = {FT_JOB_KIND_TABLE(FT_ROW) NULL};
+#undef FT_ROW
+    return one_of(c, value, "kind of job", WORDS);
+}
+
 static const member JOB[] = {{"trace", true, check_trace},
+                             {"kind", false, check_kind},
                              {"checks", false, check_checks},
                              {"model", false, check_model},
                              {"per", false, check_per},
@@ -438,20 +448,33 @@ static ft_status check_explore(checker *c, const json_t *value)
     return check_members(c, value, "explore", MEMBERS);
 }
 
-static const member PROGRAM_JOB[] = {
-    {"program", true, check_trace},    {"checks", false, check_program_checks},
-    {"inputs", false, check_inputs},   {"explore", false, check_explore},
-    {"budget", false, check_budget},   {"priority", false, check_priority},
-    {"name", false, check_title},      {"project", false, check_project},
-    {"webhook", false, check_webhook}, {NULL, false, NULL}};
+static const member PROGRAM_JOB[] = {{"program", true, check_trace},
+                                     {"kind", false, check_kind},
+                                     {"checks", false, check_program_checks},
+                                     {"inputs", false, check_inputs},
+                                     {"explore", false, check_explore},
+                                     {"budget", false, check_budget},
+                                     {"priority", false, check_priority},
+                                     {"name", false, check_title},
+                                     {"project", false, check_project},
+                                     {"webhook", false, check_webhook},
+                                     {NULL, false, NULL}};
+
+/* By kind: what the jobs are called, and their members. */
+static const struct {
+    const char *what;
+    const member *members;
+} JOBS[FT_JOB_KINDS] = {
+    [FT_JOB_KIND_PREDICT] = {"a job", JOB},
+    [FT_JOB_KIND_EXPLORE] = {"a job over a program", PROGRAM_JOB},
+};
 
 ft_status ft_spec_check(const json_t *spec, ft_strbuf *pointer, ft_error *err)
 {
     checker c = {pointer, err};
-    if (json_is_object(spec) && json_object_get(spec, "program"))
-        return check_members(&c, spec, "a job over a program", PROGRAM_JOB);
-    ft_status status = check_members(&c, spec, "a job", JOB);
-    if (status != FT_OK) return status;
+    ft_job_kind kind = ft_job_kind_of(spec);
+    ft_status status = check_members(&c, spec, JOBS[kind].what, JOBS[kind].members);
+    if (status != FT_OK || kind != FT_JOB_KIND_PREDICT) return status;
     const json_t *checks = json_object_get(spec, "checks");
     if (!checks || json_array_size(checks) || json_array_size(json_object_get(spec, "properties")))
         return FT_OK;

@@ -5,6 +5,7 @@
 #include "engine/intervals_view.h"
 #include "engine/summary.h"
 #include "serve/internal.h"
+#include "wire/kinds.h"
 
 /* Is the request's trace the one that is loaded? */
 static bool has_trace(ft_exchange *exchange, const char *hash)
@@ -72,12 +73,9 @@ static ft_status send_plan(ft_service *s, const json_t *plan, uint64_t *bytes, f
     return status;
 }
 
-/* *plan NULL: there is a problem. */
-static ft_status make_plan(ft_exchange *exchange, json_t **plan, ft_error *err)
+static ft_status predict(ft_exchange *exchange, json_t **plan, ft_error *err)
 {
     ft_service *s = exchange->service;
-    const json_t *spec = json_object_get(exchange->body, "spec");
-    if (json_object_get(spec, "program")) return ft_serve_explore(exchange, plan, err);
     ft_status status = find_engine(exchange, err);
     if (status || exchange->problem.code != FT_OK) return status;
     assert(s->engine);
@@ -88,11 +86,19 @@ static ft_status make_plan(ft_exchange *exchange, json_t **plan, ft_error *err)
     return FT_OK;
 }
 
+/* By kind of job. Each leaves *plan NULL where there is a problem. */
+static ft_status (*const PLANNERS[FT_JOB_KINDS])(ft_exchange *exchange, json_t **plan,
+                                                 ft_error *err) = {
+    [FT_JOB_KIND_PREDICT] = predict,
+    [FT_JOB_KIND_EXPLORE] = ft_serve_explore,
+};
+
 ft_status ft_serve_plan(ft_exchange *exchange, ft_error *err)
 {
     json_t *plan = NULL;
     ft_service *s = exchange->service;
-    ft_status status = make_plan(exchange, &plan, err);
+    ft_job_kind kind = ft_job_kind_of(json_object_get(exchange->body, "spec"));
+    ft_status status = PLANNERS[kind](exchange, &plan, err);
     if (status || !plan) return status;
     size_t subproblems = json_array_size(json_object_get(plan, "subproblems"));
     uint64_t bytes = 0;
