@@ -1,0 +1,260 @@
+/* Schedule sets (input-covering schedules: Bergan, chapter 3): what a program is constrained to.
+ *
+ * A set consists of *epochs*, stretches of an execution that begin at given places of the threads.
+ * An epoch has schedules and a *selector*, a decision tree over the program's inputs whose leaves
+ * are schedules. Whoever runs the program under the set evaluates the selector when the epoch
+ * begins and enforces the schedule. A leaf without a schedule: no schedule covers these inputs.
+ *
+ * A schedule is a happens-before graph over synchronisation operations alone. Its nodes stand in
+ * the order of one execution, so an edge leads from a smaller number to a larger one. The edges
+ * between nodes of different threads are listed; a thread's nodes follow each other. All operations
+ * on one object are ordered, but for arrivals of one round of a barrier. A node says which
+ * operation it is, on which object, where it stands in the program, and which waiter a signal
+ * wakes.
+ *
+ * Enforcing it: each operation of a thread must match the thread's next node (kind, object, place),
+ * and waits for the nodes before it. A thread whose nodes are used up stops before its next
+ * operation: it has come to the epoch's end. The end of the process (kind `exit`) is possible at
+ * any moment where `prefix` is set, also where the thread's next node is another one.
+ *
+ * Names, none of which is an address:
+ *   thread   "0" the first one; "0.2" the second thread that it created, from 1; "0.2.1" ...
+ *   object   @name+8        a place in a global
+ *            0.1@name+8     in that thread's own one
+ *            heap:0.1#2+8   in the 2nd object of the heap that thread 0.1 made, of those that have
+ *                           nodes in this schedule; stack: likewise of stack objects
+ * Objects with different names are different objects. A runtime that does not see how objects of
+ * the heap and the stack are made binds a name to the address of its first operation.
+ *
+ * Imports: base, program, term. */
+#ifndef FT_SCHEDULES_SCHEDULES_H
+#define FT_SCHEDULES_SCHEDULES_H
+
+#include "base/memory.h"
+#include "program/program.h"
+#include "term/term.h"
+
+enum { FT_SCHEDULE_THREADS = 64 };
+#define FT_NO_SCHEDULE UINT32_MAX
+
+/* Operations. The instruction of programs as data (program/instruction.h) and which of its steps:
+ * a wait has two, its beginning (which releases the mutex) and `wake`; likewise barriers and once.
+ * object: the node has one. peer: it has one: the thread that is created, joined or detached; the
+ * waiter that a signal wakes, none where nobody waits.
+ *
+ * symbol, name, instruction, second step, object, peer, meaning */
+/* clang-format off */
+#define FT_NODE_TABLE(X)                                                                           \
+    X(BEGIN, "begin", FT_CODES, false, false, false, "the thread's beginning")                     \
+    X(END, "end", FT_CODES, true, false, false, "the thread's end")                                \
+    X(EXIT, "exit", FT_CODE_EXIT, false, false, false, "the end of the process")                   \
+    X(CREATE, "create", FT_CODE_CREATE, false, false, true, "makes the peer")                      \
+    X(JOIN, "join", FT_CODE_JOIN, false, false, true, "waits for the peer's end")                  \
+    X(DETACH, "detach", FT_CODE_DETACH, false, false, true, "the peer is never joined")            \
+    X(MUTEX_INIT, "mutex_init", FT_CODE_MUTEX_INIT, false, true, false, "")                        \
+    X(MUTEX_DESTROY, "mutex_destroy", FT_CODE_MUTEX_DESTROY, false, true, false, "")               \
+    X(LOCK, "lock", FT_CODE_LOCK, false, true, false, "takes a mutex")                             \
+    X(TRY_LOCK, "try_lock", FT_CODE_TRY_LOCK, false, true, false, "takes it if it is free")        \
+    X(TIMED_LOCK, "timed_lock", FT_CODE_TIMED_LOCK, false, true, false, "may time out")            \
+    X(UNLOCK, "unlock", FT_CODE_UNLOCK, false, true, false, "releases a mutex")                    \
+    X(RW_INIT, "rw_init", FT_CODE_RW_INIT, false, true, false, "")                                 \
+    X(RW_DESTROY, "rw_destroy", FT_CODE_RW_DESTROY, false, true, false, "")                        \
+    X(READ_LOCK, "read_lock", FT_CODE_READ_LOCK, false, true, false, "")                           \
+    X(WRITE_LOCK, "write_lock", FT_CODE_WRITE_LOCK, false, true, false, "")                        \
+    X(TRY_READ_LOCK, "try_read_lock", FT_CODE_TRY_READ_LOCK, false, true, false, "")               \
+    X(TRY_WRITE_LOCK, "try_write_lock", FT_CODE_TRY_WRITE_LOCK, false, true, false, "")            \
+    X(RW_UNLOCK, "rw_unlock", FT_CODE_RW_UNLOCK, false, true, false, "")                           \
+    X(COND_INIT, "cond_init", FT_CODE_COND_INIT, false, true, false, "")                           \
+    X(COND_DESTROY, "cond_destroy", FT_CODE_COND_DESTROY, false, true, false, "")                  \
+    X(WAIT, "wait", FT_CODE_WAIT, false, true, false, "begins to wait, and releases the mutex")    \
+    X(WAKE, "wake", FT_CODE_WAIT, true, true, false, "returns from the wait, with the mutex")      \
+    X(TIMED_WAIT, "timed_wait", FT_CODE_TIMED_WAIT, false, true, false, "as wait")                 \
+    X(TIMED_WAKE, "timed_wake", FT_CODE_TIMED_WAIT, true, true, false, "as wake; may time out")    \
+    X(SIGNAL, "signal", FT_CODE_SIGNAL, false, true, true, "wakes the peer, or nobody")            \
+    X(BROADCAST, "broadcast", FT_CODE_BROADCAST, false, true, false, "wakes all waiters")          \
+    X(SEM_INIT, "sem_init", FT_CODE_SEM_INIT, false, true, false, "")                              \
+    X(SEM_DESTROY, "sem_destroy", FT_CODE_SEM_DESTROY, false, true, false, "")                     \
+    X(SEM_WAIT, "sem_wait", FT_CODE_SEM_WAIT, false, true, false, "")                              \
+    X(SEM_TRY, "sem_try", FT_CODE_SEM_TRY, false, true, false, "")                                 \
+    X(SEM_TIMED, "sem_timed", FT_CODE_SEM_TIMED, false, true, false, "may time out")               \
+    X(SEM_POST, "sem_post", FT_CODE_SEM_POST, false, true, false, "")                              \
+    X(SEM_COUNT, "sem_count", FT_CODE_SEM_COUNT, false, true, false, "")                           \
+    X(BARRIER_INIT, "barrier_init", FT_CODE_BARRIER_INIT, false, true, false, "")                  \
+    X(BARRIER_DESTROY, "barrier_destroy", FT_CODE_BARRIER_DESTROY, false, true, false, "")         \
+    X(ARRIVE, "arrive", FT_CODE_BARRIER_WAIT, false, true, false, "arrives at a barrier")          \
+    X(LEAVE, "leave", FT_CODE_BARRIER_WAIT, true, true, false, "goes on behind it")                \
+    X(ONCE, "once", FT_CODE_ONCE, false, true, false, "begins the call, or finds it done")         \
+    X(ONCE_DONE, "once_done", FT_CODE_ONCE, true, true, false, "the call is done")                 \
+    X(ATOMIC_LOAD, "atomic_load", FT_CODE_ATOMIC_LOAD, false, true, false, "")                     \
+    X(ATOMIC_STORE, "atomic_store", FT_CODE_ATOMIC_STORE, false, true, false, "")                  \
+    X(ATOMIC_UPDATE, "atomic_update", FT_CODE_ATOMIC_UPDATE, false, true, false, "")               \
+    X(ATOMIC_SWAP, "atomic_swap", FT_CODE_ATOMIC_SWAP, false, true, false, "")
+/* clang-format on */
+typedef enum ft_node_kind {
+#define FT_ROW(symbol, name, code, second, object, peer, meaning) FT_NODE_##symbol,
+    FT_NODE_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_NODE_KINDS
+} ft_node_kind;
+
+typedef struct ft_node_row {
+    const char *name, *meaning;
+    ft_code code; /* FT_CODES: none */
+    bool second, object, peer;
+} ft_node_row;
+
+const ft_node_row *ft_node_row_of(ft_node_kind kind);
+/* The kind of an instruction's step; false: it is not an operation that schedules order (a fence, a
+ * yield). */
+bool ft_node_kind_of(ft_code code, bool second, ft_node_kind *kind);
+
+/* How a schedule ends. `discarded`: an assumption fails, the execution does not count. */
+#define FT_SCHEDULE_END_TABLE(X)                                                                   \
+    X(ENDED, "ended", "all threads have ended, or wait for the process's end")                     \
+    X(EXITED, "exited", "the process has ended")                                                   \
+    X(FAILED, "failed", "the process has ended with an error")                                     \
+    X(BLOCKED, "blocked", "threads wait, and none can go on")                                      \
+    X(EPOCH, "epoch", "another epoch begins")                                                      \
+    X(DISCARDED, "discarded", "an assumption does not hold")
+typedef enum ft_schedule_end {
+#define FT_ROW(symbol, name, meaning) FT_SCHEDULE_##symbol,
+    FT_SCHEDULE_END_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_SCHEDULE_ENDS
+} ft_schedule_end;
+
+/* Texts are numbers in the set's `texts`; FT_NO_ID: none. */
+typedef struct ft_node {
+    uint8_t kind;         /* ft_node_kind */
+    bool timed_out;       /* of timed_...: it ended by itself */
+    uint32_t thread;      /* in the schedule's threads */
+    uint32_t object;      /* in the schedule's objects, or FT_NO_ID */
+    uint32_t other;       /* of wait and wake: the mutex; else FT_NO_ID */
+    uint32_t peer;        /* in the schedule's threads, or FT_NO_ID */
+    uint32_t function;    /* text: the name of the function where it stands; begin and end: none */
+    uint32_t instruction; /* the instruction's number there */
+    uint32_t file;        /* text: the source file */
+    uint32_t line, column;
+    uint32_t edges, n_edges; /* in the schedule's edges: nodes of other threads that come before */
+} ft_node;
+
+typedef struct ft_schedule {
+    uint32_t name;            /* text */
+    uint8_t end;              /* ft_schedule_end */
+    uint32_t next;            /* EPOCH: the text with the next epoch's name; else FT_NO_ID */
+    FT_VEC(uint32_t) threads; /* texts: their names, the creator before the created */
+    FT_VEC(uint32_t) objects; /* texts: their names */
+    FT_VEC(ft_node) nodes;
+    FT_VEC(uint32_t) edges;
+} ft_schedule;
+
+/* A node of the selector. */
+typedef struct ft_choice {
+    ft_term term;      /* FT_NO_TERM: a leaf */
+    uint32_t yes, no;  /* in the epoch's choices, larger than its own number */
+    uint32_t schedule; /* leaf: in the epoch's schedules, or FT_NO_SCHEDULE */
+} ft_choice;
+
+/* A place at which a thread stands when an epoch begins. */
+typedef struct ft_standing {
+    uint32_t thread; /* text: its name */
+    uint32_t function, instruction;
+} ft_standing;
+
+typedef struct ft_epoch {
+    uint32_t name;
+    FT_VEC(ft_standing) places; /* none: the program's entry */
+    ft_term init;               /* what is known of inputs when it begins; FT_NO_TERM: nothing */
+    FT_VEC(ft_choice) choices;  /* the first is the root */
+    FT_VEC(ft_schedule) schedules;
+} ft_epoch;
+
+/* The n-th value (from 1) that the thread reads of the input. Its symbol in terms is its number in
+ * the set; a width of 1 is a Bool. */
+typedef struct ft_schedule_input {
+    uint32_t label;        /* text: its name in terms, different for each */
+    uint32_t name, thread; /* texts */
+    uint32_t n;
+    uint8_t width;
+} ft_schedule_input;
+
+typedef struct ft_schedule_set {
+    ft_intern texts;
+    ft_term_pool *pool;
+    uint32_t program; /* text: the hash of the program (program/binary.h), or FT_NO_ID */
+    bool prefix;      /* the process may end before a schedule is carried out */
+    FT_VEC(ft_schedule_input) inputs;
+    FT_VEC(ft_epoch) epochs; /* the first is the program's entry */
+} ft_schedule_set;
+
+ft_schedule_set *ft_schedule_set_new(void);
+void ft_schedule_set_free(ft_schedule_set *set); /* accepts NULL */
+uint32_t ft_schedule_text(ft_schedule_set *set, const char *text);
+const char *ft_schedule_text_of(const ft_schedule_set *set, uint32_t text); /* "" of FT_NO_ID */
+/* Adds an input; its label is made from its name, and from thread and n where it needs them. */
+ft_symbol ft_schedule_add_input(ft_schedule_set *set, const char *name, const char *thread,
+                                uint32_t n, uint8_t width);
+void ft_schedule_release(ft_schedule *schedule);
+
+/* The text form: each line an item, in the order of the structures above. The reader and the
+ * printer are inverse. Errors have a line and a column.
+ *
+ *   schedules 1
+ *   program 5fe1...                                  ; its hash
+ *   prefix yes
+ *   input x 32 "x" 0 1                               ; label, width, name, thread, which
+ *   epoch entry
+ *   init (bvult x #x00000004)
+ *   if (= x #x00000000)
+ *     take a
+ *   else
+ *     none                                           ; not covered
+ *   schedule a exited
+ *     0:1 begin
+ *     0:2 create 0.1 at @main 7 "queue.c" 12 3
+ *     0.1:1 begin after 0:2
+ *     0.1:2 lock @m+0 at @add 1 "queue.c" 4 3
+ *     0.2:4 wait @c+0 @m+0 at @take 3
+ *     0.1:3 signal @c+0 wakes 0.2 at @add 2 after 0.2:4
+ *
+ * A node is called by its thread and its number among the thread's nodes, from 1. */
+ft_status ft_schedule_set_read(const char *text, size_t length, ft_schedule_set **set,
+                               ft_error *err) FT_MUST_CHECK;
+void ft_schedule_set_print(const ft_schedule_set *set, ft_strbuf *out);
+/* One node, as in the text form, without the place. */
+void ft_node_print(const ft_schedule_set *set, const ft_schedule *schedule, uint32_t node,
+                   ft_strbuf *out);
+/* A term over the set's inputs, as the text form has it. */
+void ft_schedule_term_print(const ft_schedule_set *set, ft_term term, ft_strbuf *out);
+
+/* What the reader refuses and what those who make sets must keep to: numbers in range, trees that
+ * are trees, labels and names that are well-formed and different, a thread's nodes from `begin` (in
+ * the entry) to `end`, peers that exist, edges from smaller numbers of other threads, terms of the
+ * sort Bool. */
+ft_status ft_schedule_set_validate(const ft_schedule_set *set, ft_error *err) FT_MUST_CHECK;
+
+/* The inputs at hand; false: not known. */
+typedef bool (*ft_schedule_value)(void *context, const ft_schedule_input *input, const char *name,
+                                  const char *thread, uint64_t *value);
+/* The schedule that the epoch's selector takes; FT_NO_SCHEDULE: none covers the inputs.
+ * FT_NOT_FOUND: an input is not known, the error names it. */
+ft_status ft_schedule_select(const ft_schedule_set *set, uint32_t epoch, ft_schedule_value value,
+                             void *context, uint32_t *schedule, ft_error *err) FT_MUST_CHECK;
+
+/* The condition under which the selector takes the schedule, or FT_NO_SCHEDULE: a Bool term of the
+ * set's pool. */
+ft_term ft_schedule_condition(ft_schedule_set *set, uint32_t epoch, uint32_t schedule);
+
+/* The order of a schedule: which nodes come before which, through edges and threads. */
+typedef struct ft_schedule_order {
+    uint32_t n;
+    uint32_t *number; /* by node: its number in its thread, from 1 */
+    uint32_t *clocks; /* n x threads: how many nodes of the thread come before, itself included */
+    uint32_t threads;
+} ft_schedule_order;
+void ft_schedule_order_init(ft_schedule_order *order, const ft_schedule *schedule);
+void ft_schedule_order_release(ft_schedule_order *order);
+bool ft_schedule_is_before(const ft_schedule_order *order, const ft_schedule *schedule, uint32_t a,
+                           uint32_t b);
+
+#endif

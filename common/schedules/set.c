@@ -1,0 +1,237 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "schedules/schedules.h"
+
+static const ft_node_row ROWS[FT_NODE_KINDS] = {
+#define FT_ROW(symbol, name, code, second, object, peer, meaning)                                  \
+    {name, meaning, code, second, object, peer},
+    FT_NODE_TABLE(FT_ROW)
+#undef FT_ROW
+};
+
+const ft_node_row *ft_node_row_of(ft_node_kind kind)
+{
+    FT_REQUIRE(kind < FT_NODE_KINDS);
+    return &ROWS[kind];
+}
+
+bool ft_node_kind_of(ft_code code, bool second, ft_node_kind *kind)
+{
+    for (int k = FT_NODE_EXIT; k < FT_NODE_KINDS; k++)
+        if (ROWS[k].code == code && ROWS[k].second == second) return *kind = (ft_node_kind)k, true;
+    return false;
+}
+
+/* ---- sets ---- */
+
+ft_schedule_set *ft_schedule_set_new(void)
+{
+    ft_schedule_set *set = ft_calloc(1, sizeof *set);
+    set->pool = ft_term_pool_new();
+    set->program = FT_NO_ID;
+    return set;
+}
+
+void ft_schedule_release(ft_schedule *s)
+{
+    ft_vec_release(&s->threads);
+    ft_vec_release(&s->objects);
+    ft_vec_release(&s->nodes);
+    ft_vec_release(&s->edges);
+}
+
+void ft_schedule_set_free(ft_schedule_set *set)
+{
+    if (!set) return;
+    for (size_t e = 0; e < set->epochs.len; e++) {
+        ft_epoch *epoch = &set->epochs.data[e];
+        for (size_t i = 0; i < epoch->schedules.len; i++)
+            ft_schedule_release(&epoch->schedules.data[i]);
+        ft_vec_release(&epoch->schedules);
+        ft_vec_release(&epoch->choices);
+        ft_vec_release(&epoch->places);
+    }
+    ft_vec_release(&set->epochs);
+    ft_vec_release(&set->inputs);
+    ft_term_pool_free(set->pool);
+    ft_intern_release(&set->texts);
+    free(set);
+}
+
+uint32_t ft_schedule_text(ft_schedule_set *set, const char *text)
+{
+    return ft_intern_add(&set->texts, text, strlen(text));
+}
+
+const char *ft_schedule_text_of(const ft_schedule_set *set, uint32_t text)
+{
+    if (text == FT_NO_ID) return "";
+    FT_REQUIRE(text < set->texts.len);
+    return set->texts.names[text];
+}
+
+/* ---- inputs ---- */
+
+static bool has_label(const ft_schedule_set *set, const char *label)
+{
+    uint32_t text = ft_intern_find(&set->texts, label, strlen(label));
+    for (size_t i = 0; i < set->inputs.len && text != FT_NO_ID; i++)
+        if (set->inputs.data[i].label == text) return true;
+    return false;
+}
+
+/* The name with what a symbol of SMT-LIB may have. */
+static void plain_label(const char *name, ft_strbuf *label)
+{
+    for (const char *c = name; *c; c++) {
+        bool good = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' ||
+                    (*c >= '0' && *c <= '9' && c != name);
+        ft_strbuf_add(label, good ? c : "_", 1);
+    }
+    if (!*name) ft_strbuf_puts(label, "_");
+}
+
+ft_symbol ft_schedule_add_input(ft_schedule_set *set, const char *name, const char *thread,
+                                uint32_t n, uint8_t width)
+{
+    FT_REQUIRE(n && width && width <= 64);
+    ft_strbuf label = {0};
+    plain_label(name, &label);
+    if (strcmp(thread, "0") != 0) ft_strbuf_printf(&label, "@%s", thread);
+    if (n > 1) ft_strbuf_printf(&label, ".%u", n);
+    size_t length = label.len;
+    for (uint32_t i = 2; has_label(set, label.text); i++) {
+        ft_strbuf_cut(&label, length);
+        ft_strbuf_printf(&label, "!%u", i);
+    }
+    ft_vec_push(&set->inputs, (ft_schedule_input){.label = ft_schedule_text(set, label.text),
+                                                  .name = ft_schedule_text(set, name),
+                                                  .thread = ft_schedule_text(set, thread),
+                                                  .n = n,
+                                                  .width = width});
+    ft_strbuf_release(&label);
+    return (ft_symbol)set->inputs.len - 1;
+}
+
+/* ---- selectors ---- */
+
+typedef struct asked {
+    const ft_schedule_set *set;
+    ft_schedule_value value;
+    void *context;
+    uint32_t missing; /* an input that is not known, + 1 */
+} asked;
+
+static bool look_up(void *context, ft_symbol symbol, ft_value *value)
+{
+    asked *a = context;
+    const ft_schedule_input *in = &a->set->inputs.data[symbol];
+    uint64_t bits;
+    if (!a->value(a->context, in, ft_schedule_text_of(a->set, in->name),
+                  ft_schedule_text_of(a->set, in->thread), &bits)) {
+        a->missing = symbol + 1;
+        return false;
+    }
+    value->sort = in->width == 1 ? FT_BOOL_SORT : (ft_sort){FT_SORT_BITVEC, in->width};
+    value->bits = bits & ft_width_mask(in->width);
+    return true;
+}
+
+ft_status ft_schedule_select(const ft_schedule_set *set, uint32_t epoch, ft_schedule_value value,
+                             void *context, uint32_t *schedule, ft_error *err)
+{
+    FT_REQUIRE(epoch < set->epochs.len);
+    const ft_epoch *e = &set->epochs.data[epoch];
+    asked a = {set, value, context, 0};
+    uint32_t at = 0;
+    while (e->choices.data[at].term != FT_NO_TERM) {
+        const ft_choice *c = &e->choices.data[at];
+        ft_value holds = {.bits = 0};
+        ft_eval_status status = ft_term_eval(set->pool, c->term, look_up, &a, &holds);
+        if (status == FT_EVAL_UNKNOWN) {
+            const ft_schedule_input *in = &set->inputs.data[a.missing ? a.missing - 1 : 0];
+            return ft_error_set(err, FT_NOT_FOUND,
+                                "the selector of epoch %s needs value %u of input '%s' of thread "
+                                "%s, which is not given",
+                                ft_schedule_text_of(set, e->name), in->n,
+                                ft_schedule_text_of(set, in->name),
+                                ft_schedule_text_of(set, in->thread));
+        }
+        at = status == FT_EVAL_OK && holds.bits ? c->yes : c->no; /* undefined: does not hold */
+    }
+    *schedule = e->choices.data[at].schedule;
+    return FT_OK;
+}
+
+static ft_term combine(ft_term_pool *pool, ft_op op, ft_term a, ft_term b)
+{
+    ft_term kids[2] = {a, b}, made = FT_NO_TERM;
+    ft_status status = ft_term_apply(pool, op, kids, op == FT_OP_NOT ? 1 : 2, NULL, &made, NULL);
+    assert(status == FT_OK);
+    (void)status;
+    return made;
+}
+
+/* From the leaves up: a choice's condition is (term and that of yes) or (not term and that of no).
+ */
+ft_term ft_schedule_condition(ft_schedule_set *set, uint32_t epoch, uint32_t schedule)
+{
+    FT_REQUIRE(epoch < set->epochs.len);
+    const ft_epoch *e = &set->epochs.data[epoch];
+    ft_term *of = ft_alloc((e->choices.len + 1) * sizeof *of);
+    for (size_t i = e->choices.len; i-- > 0;) {
+        const ft_choice *c = &e->choices.data[i];
+        if (c->term == FT_NO_TERM) {
+            of[i] = ft_term_literal(set->pool, (ft_value){FT_BOOL_SORT, c->schedule == schedule});
+            continue;
+        }
+        ft_term yes = combine(set->pool, FT_OP_AND, c->term, of[c->yes]);
+        ft_term not_term = combine(set->pool, FT_OP_NOT, c->term, FT_NO_TERM);
+        ft_term no = combine(set->pool, FT_OP_AND, not_term, of[c->no]);
+        of[i] = combine(set->pool, FT_OP_OR, yes, no);
+    }
+    ft_term condition = of[0];
+    free(of);
+    return condition;
+}
+
+/* ---- order ---- */
+
+void ft_schedule_order_init(ft_schedule_order *o, const ft_schedule *s)
+{
+    *o = (ft_schedule_order){.n = (uint32_t)s->nodes.len, .threads = (uint32_t)s->threads.len};
+    o->number = ft_calloc(o->n + 1, sizeof *o->number);
+    o->clocks = ft_calloc((size_t)o->n * o->threads + 1, sizeof *o->clocks);
+    uint32_t *last = ft_calloc(o->threads + 1, sizeof *last); /* by thread: its last node + 1 */
+    for (uint32_t i = 0; i < o->n; i++) {
+        const ft_node *node = &s->nodes.data[i];
+        uint32_t *own = o->clocks + (size_t)i * o->threads;
+        uint32_t before = last[node->thread];
+        if (before)
+            memcpy(own, own - (i + 1 - before) * (size_t)o->threads, o->threads * sizeof *own);
+        for (uint32_t k = 0; k < node->n_edges; k++) {
+            const uint32_t *other = o->clocks + (size_t)s->edges.data[node->edges + k] * o->threads;
+            for (uint32_t t = 0; t < o->threads; t++)
+                if (own[t] < other[t]) own[t] = other[t];
+        }
+        o->number[i] = before ? o->number[before - 1] + 1 : 1;
+        own[node->thread] = o->number[i];
+        last[node->thread] = i + 1;
+    }
+    free(last);
+}
+
+void ft_schedule_order_release(ft_schedule_order *order)
+{
+    free(order->number);
+    free(order->clocks);
+}
+
+bool ft_schedule_is_before(const ft_schedule_order *o, const ft_schedule *s, uint32_t a, uint32_t b)
+{
+    FT_REQUIRE(a < o->n && b < o->n);
+    return a != b && o->clocks[(size_t)b * o->threads + s->nodes.data[a].thread] >= o->number[a];
+}
