@@ -114,11 +114,9 @@ static bool add_pages(uintptr_t from, uintptr_t to)
 
 static bool add_part(uintptr_t from, uintptr_t to, bool file)
 {
-    if (file || to - from < FT_RT_TRACKED) {
-        add(from, to, false, false);
-        return true;
-    }
-    return add_pages(from, to);
+    if (!file && to - from >= FT_RT_SPARSE) return add_pages(from, to);
+    add(from, to, false, snap->sizes.tracks);
+    return true;
 }
 
 /* Without the kept pieces, which may share a line of the list with each other. */
@@ -204,12 +202,31 @@ static uint32_t stretch(uint32_t i, uintptr_t *from, uintptr_t *to)
     return i;
 }
 
-static bool track(void)
+/* Does the kernel say which pages were written? The descriptor stays open: closing it would end the
+ * tracking. */
+static bool can_track(void)
 {
     struct uffdio_api api = {.api = UFFD_API, .features = WP_ASYNC};
     snap->userfaults = aside((int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY));
-    if (snap->userfaults < 0 || syscall(SYS_ioctl, snap->userfaults, UFFDIO_API, &api))
-        return false;
+    return snap->userfaults >= 0 && !syscall(SYS_ioctl, snap->userfaults, UFFDIO_API, &api);
+}
+
+/* Copying a short stretch takes less time than to ask about it. */
+static void leave_short_stretches(void)
+{
+    for (uint32_t i = 0, next; i < snap->n; i = next) {
+        uintptr_t from, to;
+        next = i + 1;
+        if (!snap->regions[i].tracked) continue;
+        next = stretch(i, &from, &to);
+        if (to - from >= FT_RT_TRACKED) continue;
+        for (uint32_t k = i; k < next; k++) snap->regions[k].tracked = false;
+        snap->sizes.whole += to - from;
+    }
+}
+
+static bool track(void)
+{
     for (uint32_t i = 0; i < snap->n;) {
         uintptr_t from, to;
         if (!snap->regions[i].tracked) {
@@ -221,7 +238,7 @@ static bool track(void)
         if (syscall(SYS_ioctl, snap->userfaults, UFFDIO_REGISTER, &r) || !protect(from, to))
             return false;
     }
-    return true; /* the descriptor stays open: closing it would end the tracking */
+    return true;
 }
 
 /* ---- saving */
@@ -274,12 +291,14 @@ const char *ft_rt_snapshot_take(uintptr_t sp, bool tracks)
         aside((int)syscall(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
     snap->userfaults = -1;
     snap->sp = sp;
+    snap->sizes.tracks = tracks && can_track();
     if (!add_all())
         return snap->over ? "the program has too many mappings" : "/proc/self cannot be read";
     snap->sizes.regions = snap->n;
+    leave_short_stretches();
     if (!save()) return "there is no memory for the snapshot (ulimit -v)";
     snap->brk = (void *)syscall(SYS_brk, 0);
-    snap->sizes.tracks = tracks && track();
+    snap->sizes.tracks = snap->sizes.tracks && track();
     snap->mapped = digest();
     return NULL;
 }

@@ -1,10 +1,10 @@
 /* The snapshot of the process's memory at the first choice, and rewinding to it.
  *
  * It holds the content of every writable private mapping but the kept ones (kept.h); of stacks the
- * part in use, with the red zone below the stack pointer. Small mappings are copied back whole,
- * which is fastest. Of mappings from FT_RT_TRACKED bytes only pages that a run wrote are copied
- * back where the kernel names them (userfaultfd's asynchronous write protection with PAGEMAP_SCAN,
- * Linux 6.7); else all of them. Pages that were not there are cleared.
+ * part in use, with the red zone below the stack pointer. Of everything but the stacks only pages
+ * that a run wrote are copied back where the kernel names them (userfaultfd's asynchronous write
+ * protection with PAGEMAP_SCAN, Linux 6.7); else all of it. Of mappings from FT_RT_SPARSE bytes the
+ * pages that were not there are not saved, and cleared.
  *
  * The state of mappings is the kernel's and not in memory. The break is put back. Mappings that a
  * run makes or removes are not: ft_rt_snapshot_audit sees them. So malloc must use the break alone
@@ -18,7 +18,7 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { FT_RT_TRACKED = 256 << 10 };
+enum { FT_RT_TRACKED = 48 << 10, FT_RT_SPARSE = 256 << 10 };
 
 typedef struct ft_rt_snapshot_size {
     uint64_t saved;  /* bytes in the snapshot */
