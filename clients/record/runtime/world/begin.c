@@ -96,6 +96,7 @@ void ft_rt_world_look(void)
 {
     bool keeps = ft_rt_x_keeps_output();
     ft_rt_world_umask(ft_rt_world_umask(0)); /* asked for before runs */
+    ft_rt_world_first_mask();
     for (int fd = 0; fd < FILES; fd++) {
         struct stat about;
         bool output = fd == STDOUT_FILENO || fd == STDERR_FILENO;

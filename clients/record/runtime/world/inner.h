@@ -87,6 +87,7 @@ static inline int64_t ft_rt_world_room(const ft_rt_world_channel *c)
 /* Its state in the model, of a moment that an action of the thread's has just decided. */
 ft_x_object *ft_rt_world_state(const ft_rt_world_channel *c);
 bool ft_rt_world_is_outside(int fd);             /* begin.c: it did at the first choice */
+void ft_rt_world_first_mask(void);               /* signals.c: at the first choice */
 int ft_rt_world_error(int error);                /* sets errno; -1 */
 void ft_rt_world_path_of(char path[32], int fd); /* /proc/self/fd/... */
 

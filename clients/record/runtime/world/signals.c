@@ -25,7 +25,6 @@ enum {
 };
 
 static uint64_t masks[FT_X_THREADS]; /* by thread: blocked signals, 1 << number - 1 */
-static bool knows_first;             /* the first thread's mask */
 
 static uint64_t mask_now(void)
 {
@@ -46,10 +45,14 @@ void ft_rt_world_masked(void)
     if (ft_rt_world_runs()) masks[ft_rt_x_number()] = mask_now();
 }
 
+/* A run need not ask the kernel for it. */
+void ft_rt_world_first_mask(void)
+{
+    masks[0] = mask_now();
+}
+
 void ft_rt_world_thread_made(uint32_t child)
 {
-    if (!knows_first) masks[0] = mask_now();
-    knows_first = true;
     masks[child] = masks[ft_rt_x_number()];
 }
 
