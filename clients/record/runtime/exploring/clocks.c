@@ -6,12 +6,30 @@
 #include "exploring/run.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
+#include "rewinding/kept.h"
 
 typedef uint32_t clock_of[FT_X_THREADS];
 
 static clock_of threads[FT_X_THREADS];
-/* By object; the second one is of readers, who are not ordered among each other. */
-static clock_of objects[FT_EXPLORING_OBJECTS][2];
+
+/* What is left at an object; the second one is of readers, who are not ordered among each other. */
+typedef struct left {
+    uint32_t run; /* another one: nothing */
+    clock_of by[2];
+} left;
+
+/* In memory that no rewind touches: it is large, and runs use little of it. */
+static struct kept {
+    uint32_t run;
+    left objects[FT_EXPLORING_OBJECTS];
+} * kept;
+
+static uint32_t *at(uint32_t object, uint32_t by)
+{
+    left *l = &kept->objects[object];
+    if (l->run != kept->run) *l = (left){.run = kept->run};
+    return l->by[by];
+}
 
 uint32_t ft_rt_x_clock(uint32_t thread, uint32_t of)
 {
@@ -40,14 +58,14 @@ static void on_condition(const ft_x_action *a)
     const ft_x_operation *o = &a->operation;
     switch (o->kind) {
     case FT_X_WAIT:
-        release(a->thread, objects[o->other][0]);
+        release(a->thread, at(o->other, 0));
         break;
     case FT_X_WAKE:
-        acquire(a->thread, objects[o->other][0]);
-        if (a->variant == FT_X_IN_TIME) acquire(a->thread, objects[o->object][0]);
+        acquire(a->thread, at(o->other, 0));
+        if (a->variant == FT_X_IN_TIME) acquire(a->thread, at(o->object, 0));
         break;
     default:
-        release(a->thread, objects[o->object][0]);
+        release(a->thread, at(o->object, 0));
     }
 }
 
@@ -56,18 +74,18 @@ static void on_rwlock(const ft_x_action *a)
     uint32_t o = a->operation.object;
     switch (a->operation.kind) {
     case FT_X_READ_UNLOCK:
-        release(a->thread, objects[o][1]);
+        release(a->thread, at(o, 1));
         break;
     case FT_X_WRITE_UNLOCK:
-        release(a->thread, objects[o][0]);
+        release(a->thread, at(o, 0));
         break;
     case FT_X_WRITE_LOCK:
     case FT_X_TRY_WRITE_LOCK:
-        acquire(a->thread, objects[o][1]);
-        acquire(a->thread, objects[o][0]);
+        acquire(a->thread, at(o, 1));
+        acquire(a->thread, at(o, 0));
         break;
     default:
-        acquire(a->thread, objects[o][0]);
+        acquire(a->thread, at(o, 0));
     }
 }
 
@@ -76,8 +94,8 @@ static void on_atomic(const ft_x_action *a)
     const ft_x_operation *o = &a->operation;
     bool reads = o->kind != FT_X_STORE || o->value2; /* an exchange */
     bool writes = o->kind != FT_X_LOAD && !(o->kind == FT_X_SWAP && !a->outcome);
-    if (reads) acquire(a->thread, objects[o->object][0]);
-    if (writes) release(a->thread, objects[o->object][0]);
+    if (reads) acquire(a->thread, at(o->object, 0));
+    if (writes) release(a->thread, at(o->object, 0));
 }
 
 static void on_thread(const ft_x_action *a)
@@ -121,7 +139,7 @@ static bool failed(const ft_x_action *a)
 void ft_rt_x_clock_step(const ft_x_action *a)
 {
     uint32_t o = a->operation.object;
-    if (failed(a)) return;
+    if (failed(a) || !kept) return;
     switch (ft_x_kind_class((ft_x_kind)a->operation.kind)) {
     case FT_X_CONDITION:
         on_condition(a);
@@ -141,9 +159,9 @@ void ft_rt_x_clock_step(const ft_x_action *a)
     case FT_X_ONCE:
     case FT_X_CHANNEL:
         if (only_releases((ft_x_kind)a->operation.kind))
-            release(a->thread, objects[o][0]);
+            release(a->thread, at(o, 0));
         else
-            acquire(a->thread, objects[o][0]);
+            acquire(a->thread, at(o, 0));
         break;
     case FT_X_NO_OBJECT:
     case FT_X_PROCESS:
@@ -154,10 +172,11 @@ void ft_rt_x_clock_step(const ft_x_action *a)
 
 void ft_rt_x_clock_edge(uint32_t thread, uint32_t object, bool gives)
 {
+    if (!kept) return;
     if (gives)
-        release(thread, objects[object][0]);
+        release(thread, at(object, 0));
     else
-        acquire(thread, objects[object][0]);
+        acquire(thread, at(object, 0));
 }
 
 void ft_rt_x_clock_write(uint32_t thread, uint32_t to[FT_X_THREADS])
@@ -171,7 +190,14 @@ void ft_rt_x_clock_read(uint32_t thread, const uint32_t from[FT_X_THREADS])
     acquire(thread, from);
 }
 
-void ft_rt_x_clocks_begin(void)
+bool ft_rt_x_clocks_begin(void)
 {
     threads[0][0] = 1;
+    if (!kept) kept = ft_rt_kept(sizeof *kept);
+    return kept;
+}
+
+void ft_rt_x_clocks_new_run(void)
+{
+    if (kept) kept->run++;
 }

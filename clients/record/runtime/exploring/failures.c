@@ -8,11 +8,14 @@
 #include "exploring/run.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
+#include "rewinding/kept.h"
 #include "rewinding/rewinding.h"
 
 enum { STACK = 1 << 15 };
 
-static char stacks[FT_X_THREADS][STACK]; /* a crash may be an overflow of the thread's own */
+/* A crash may be an overflow of the thread's own stack. A rewind leaves these as they are; NULL:
+ * there is no memory for them. */
+static char (*stacks)[STACK];
 
 uint32_t ft_rt_x_crashed;
 
@@ -95,6 +98,7 @@ static void crash(int number, siginfo_t *info, void *context)
 
 void ft_rt_x_failures_thread(uint32_t number)
 {
+    if (!stacks) return;
     stack_t stack = {.ss_sp = stacks[number], .ss_size = STACK};
     sigaltstack(&stack, NULL);
 }
@@ -109,5 +113,6 @@ void ft_rt_x_failures_start(void)
         if (FT_REAL(sigaction)(SIGNALS[i], NULL, &now) || now.sa_handler != SIG_DFL) continue;
         FT_REAL(sigaction)(SIGNALS[i], &ours, NULL);
     }
+    if (!stacks) stacks = ft_rt_kept((size_t)FT_X_THREADS * STACK);
     ft_rt_x_failures_thread(0);
 }

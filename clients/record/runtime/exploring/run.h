@@ -131,7 +131,8 @@ void ft_rt_x_names_to_slot(void);  /* at the begin of a run */
 bool ft_rt_x_block_of(uintptr_t address, uint32_t *maker, uint32_t *number, uint64_t *offset);
 
 /* ---- clocks.c */
-void ft_rt_x_clocks_begin(void); /* at the first choice */
+bool ft_rt_x_clocks_begin(void);   /* at the first choice; false: there is no memory for them */
+void ft_rt_x_clocks_new_run(void); /* at the begin of each run */
 void ft_rt_x_clock_step(const ft_x_action *a);
 uint32_t ft_rt_x_clock(uint32_t thread, uint32_t of); /* what it knows of the other one */
 void ft_rt_x_clock_edge(uint32_t thread, uint32_t object, bool gives);

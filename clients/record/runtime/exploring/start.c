@@ -175,8 +175,7 @@ void ft_rt_x_first_choice(ft_rt_x_thread *self)
     say_ready(self);
     ft_rt_x_failures_start();
     ft_rt_world_look();
-    ft_rt_x_races_begin();
-    ft_rt_x_clocks_begin();
+    if (ft_rt_x_clocks_begin()) ft_rt_x_races_begin();
     ft_rt_x_inputs_begin();
     ft_rt_x.begun = true;
     ft_exploring_slot *s = ft_rt_x_grade_used->serve();
@@ -184,6 +183,7 @@ void ft_rt_x_first_choice(ft_rt_x_thread *self)
     ft_rt_x.prefix = ft_exploring_prefix(s);
     ft_rt_x.steps = ft_exploring_steps(s, ft_rt_x_header->options.max_steps);
     ft_rt_x_names_to_slot();
+    ft_rt_x_clocks_new_run();
     ft_rt_x_races_new_run();
     ft_rt_world_begins();
 }
