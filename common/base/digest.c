@@ -132,6 +132,14 @@ void ft_digest_hex(ft_digest *digest, char hex[FT_DIGEST_HEX + 1])
     hex[FT_DIGEST_HEX] = 0;
 }
 
+void ft_digest_of(const void *data, size_t length, char hex[FT_DIGEST_HEX + 1])
+{
+    ft_digest digest;
+    ft_digest_init(&digest);
+    ft_digest_update(&digest, data, length);
+    ft_digest_hex(&digest, hex);
+}
+
 /* ---- HMAC ------------------------------------------------------------------------------------ */
 
 void ft_hmac_init(ft_hmac *hmac, const void *key, size_t length)

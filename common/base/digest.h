@@ -18,6 +18,8 @@ typedef struct ft_digest {
 void ft_digest_init(ft_digest *digest);
 void ft_digest_update(ft_digest *digest, const void *data, size_t length);
 void ft_digest_hex(ft_digest *digest, char hex[FT_DIGEST_HEX + 1]);
+/* The three at once. */
+void ft_digest_of(const void *data, size_t length, char hex[FT_DIGEST_HEX + 1]);
 
 typedef struct ft_hmac {
     ft_digest inner, outer;

@@ -269,7 +269,13 @@ static void put_store(ft_strbuf *out, const json_t *counts)
                 {"trace_bytes", "trace_bytes", "Bytes of the traces as uploaded.", true},
                 {"stored_bytes", "stored_bytes", "Bytes of the traces as stored.", true},
                 {"commits", "store_commits_total", "Transactions committed.", false},
-                {"requests", "store_requests_total", "Requests to the store.", false}};
+                {"requests", "store_requests_total", "Requests to the store.", false},
+                {"parts_fetched", "parts_fetched_total",
+                 "Parts of traces and programs read from the database.", false},
+                {"parts_kept", "parts_cached_total",
+                 "Parts of traces and programs read from the node's cache instead.", false},
+                {"parts_damaged", "parts_damaged_total",
+                 "Parts in the node's cache that were damaged, and fetched again.", false}};
     json_t *tasks = json_object_get(counts, "tasks");
     put_labelled(out, "jobs", true, "Jobs by state.", "state", json_object_get(counts, "jobs"));
     put_labelled(out, "tasks", true, "Tasks by state.", "state", tasks);

@@ -179,8 +179,10 @@ static void on_chunk(void *data, const ft_error *err, const void *bytes, size_t 
         return;
     }
     if (err) {
+        /* A part that is damaged stays so: the task is given up in the end. */
+        ft_death death = err->code == FT_INTERNAL ? FT_DEATH_REFUSED : FT_DEATH_STOPPED;
         ft_dispatch_count(errand->dispatch, FT_METRIC_STORE_ERRORS);
-        ft_worker_die(worker, FT_DEATH_STOPPED, "its trace cannot be read: %.200s", err->message);
+        ft_worker_die(worker, death, "its trace cannot be read: %.200s", err->message);
         ft_errand_end(errand);
         return;
     }

@@ -54,13 +54,10 @@ static void path_of(const ft_cache *cache, const char *name, ft_strbuf *path)
     ft_strbuf_printf(path, "%s/%s", cache->folder, name);
 }
 
-/* Traces are named by hex digits: nothing else becomes a path. */
-static bool name_of(const char *trace, uint32_t seq, char name[96])
+/* Only that becomes a path. */
+static bool is_digest(const char *text)
 {
-    size_t length = strlen(trace);
-    if (length != FT_DIGEST_HEX || strspn(trace, "0123456789abcdef") != length) return false;
-    snprintf(name, 96, "%s-%u", trace, seq);
-    return true;
+    return strlen(text) == FT_DIGEST_HEX && strspn(text, "0123456789abcdef") == FT_DIGEST_HEX;
 }
 
 /* ---- Making room ----------------------------------------------------------------------------- */
@@ -125,67 +122,60 @@ static bool transfer(int fd, bool out, void *bytes, size_t length)
     return true;
 }
 
-static void digest_of(const void *bytes, size_t length, char hex[FT_DIGEST_HEX + 1])
+static bool has_digest(const void *bytes, size_t length, const char *digest)
 {
-    ft_digest digest;
-    ft_digest_init(&digest);
-    ft_digest_update(&digest, bytes, length);
-    ft_digest_hex(&digest, hex);
+    char hex[FT_DIGEST_HEX + 1];
+    ft_digest_of(bytes, length, hex);
+    return strcmp(hex, digest) == 0;
 }
 
-/* The digest, then the content; NULL unless they agree. */
-static char *read_file(int fd, size_t *length)
+/* NULL unless it has this digest. */
+static char *read_file(int fd, const char *digest, size_t *length)
 {
     struct stat info;
-    char said[FT_DIGEST_HEX + 1] = "", is[FT_DIGEST_HEX + 1];
-    if (fstat(fd, &info) != 0 || info.st_size < FT_DIGEST_HEX) return NULL;
-    *length = (size_t)info.st_size - FT_DIGEST_HEX;
+    if (fstat(fd, &info) != 0) return NULL;
+    *length = (size_t)info.st_size;
     char *bytes = ft_alloc(*length + 1);
-    bool good = transfer(fd, false, said, FT_DIGEST_HEX) && transfer(fd, false, bytes, *length);
-    if (good) digest_of(bytes, *length, is);
-    if (good && strcmp(said, is) == 0) return bytes;
+    if (transfer(fd, false, bytes, *length) && has_digest(bytes, *length, digest)) return bytes;
     free(bytes);
     return NULL;
 }
 
-void *ft_cache_read(ft_cache *cache, const char *trace, uint32_t seq, size_t *length)
+void *ft_cache_read(ft_cache *cache, const char *digest, size_t *length, bool *damaged)
 {
-    char name[96];
+    FT_REQUIRE(is_digest(digest));
     ft_strbuf path = {0};
-    if (!name_of(trace, seq, name)) return NULL;
-    path_of(cache, name, &path);
+    path_of(cache, digest, &path);
     int fd = open(path.text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    char *bytes = fd >= 0 ? read_file(fd, length) : NULL;
+    char *bytes = fd >= 0 ? read_file(fd, digest, length) : NULL;
+    *damaged = fd >= 0 && !bytes;
     if (bytes) (void)futimens(fd, NULL); /* used now */
     if (fd >= 0) close(fd);
-    if (fd >= 0 && !bytes) unlink(path.text);
+    if (*damaged) unlink(path.text);
     ft_strbuf_release(&path);
     return bytes;
 }
 
 static bool write_file(const char *path, const void *bytes, size_t length)
 {
-    char hex[FT_DIGEST_HEX + 1];
-    digest_of(bytes, length, hex);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    bool good = fd >= 0 && transfer(fd, true, hex, FT_DIGEST_HEX) &&
-                transfer(fd, true, (void *)(uintptr_t)bytes, length);
+    bool good = fd >= 0 && transfer(fd, true, (void *)(uintptr_t)bytes, length);
     if (fd >= 0) close(fd);
     return good;
 }
 
-void ft_cache_write(ft_cache *cache, const char *trace, uint32_t seq, const void *bytes,
-                    size_t length)
+void ft_cache_write(ft_cache *cache, const char *digest, const void *bytes, size_t length)
 {
-    char name[96];
+    FT_REQUIRE(is_digest(digest));
+    FT_CHECK(has_digest(bytes, length, digest));
     ft_strbuf path = {0}, part = {0};
-    if (!name_of(trace, seq, name) || length + FT_DIGEST_HEX > cache->most) return;
+    if (length > cache->most) return;
     if (mkdir(cache->folder, 0700) != 0 && errno != EEXIST) return;
-    make_room(cache, length + FT_DIGEST_HEX);
-    path_of(cache, name, &path);
+    make_room(cache, length);
+    path_of(cache, digest, &path);
     path_of(cache, "part", &part);
     if (write_file(part.text, bytes, length) && rename(part.text, path.text) == 0)
-        cache->bytes += length + FT_DIGEST_HEX;
+        cache->bytes += length;
     else
         unlink(part.text);
     ft_strbuf_release(&path);

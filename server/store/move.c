@@ -26,7 +26,7 @@ typedef struct table {
 
 static const table TABLES[] = {
     {"blobs", 1, "id i,created i", "id"},
-    {"blob_chunks", 1, "id i,blob i,seq i,data b", "id"},
+    {"blob_chunks", 1, "id i,blob i,seq i,data b,digest t", "id"},
     {"traces", 1, "n i,hash t,blob i,meta t,bytes i,stored_bytes i,created i", "n"},
     {"trace_projects", 2, "trace t,project t", NULL},
     {"trace_summaries", 1, "trace t,version i,summary t,created i", NULL},

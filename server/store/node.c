@@ -31,6 +31,11 @@ ft_status ft_node_register(ft_sql *sql, ft_error *err)
                             ONLY_SHARED("DELETE FROM blobs WHERE id NOT IN (SELECT blob FROM "
                                         "traces) AND created < " CLOCK " - 86400000"),
                             "");
+    if (status == FT_OK) /* of a store that was moved here: see schema 0011 */
+        status = ft_sql_run(sql, NULL, err,
+                            ONLY_SHARED("UPDATE blob_chunks SET digest = "
+                                        "encode(sha256(data), 'hex') WHERE digest IS NULL"),
+                            "");
     if (status == FT_OK) status = ft_sql_commit(sql, err);
     if (status == FT_OK)
         sql->token = sql->epoch << 32;

@@ -99,8 +99,13 @@ struct ft_sql {
     int64_t epoch;         /* of this run: the upper half of its fencing tokens */
     int64_t token;         /* the last fencing token given out */
     struct ft_cache *kept; /* parts of traces (cache.h); NULL: none */
-    int64_t mark;          /* of the last transaction that wrote; see node.h */
-    int64_t ahead;         /* milliseconds of a shared database's clock before the monotonic one */
+    struct {
+        uint64_t fetched; /* from the database */
+        uint64_t kept;    /* copies used instead */
+        uint64_t damaged; /* copies that were not used */
+    } parts;              /* of traces and programs, since start */
+    int64_t mark;         /* of the last transaction that wrote; see node.h */
+    int64_t ahead;        /* milliseconds of a shared database's clock before the monotonic one */
     ft_sql_fault fault;
     bool refused; /* its schema is newer than this program */
     bool lost;    /* a column's text, for want of memory; see ft_sql_end */

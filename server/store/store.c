@@ -563,6 +563,11 @@ static ft_status run_counts(ft_sql *sql, ft_request *request, ft_error *err)
                       "SELECT 'trace_bytes', coalesce(sum(bytes), 0) FROM traces UNION ALL "
                       "SELECT 'stored_bytes', coalesce(sum(stored_bytes), 0) FROM traces",
                       err);
+    json_object_set_new(request->result, "parts_fetched",
+                        json_integer((json_int_t)sql->parts.fetched));
+    json_object_set_new(request->result, "parts_kept", json_integer((json_int_t)sql->parts.kept));
+    json_object_set_new(request->result, "parts_damaged",
+                        json_integer((json_int_t)sql->parts.damaged));
     return status;
 }
 

@@ -79,7 +79,8 @@ int ft_store_schema_version(void);
 void ft_store_trace(ft_store *store, const char *hash, ft_store_done done, void *data);
 
 /* One row of the canonical binary form, seq = 0, 1, ... `last` marks the last one. The bytes are
- * valid during the callback. FT_NOT_FOUND: no such trace, or seq is past its end. */
+ * valid during the callback. FT_NOT_FOUND: no such trace, or seq is past its end. FT_INTERNAL: of a
+ * shared store, its bytes are not those that were stored. */
 typedef void (*ft_store_chunk_done)(void *data, const ft_error *err, const void *bytes,
                                     size_t length, bool last);
 void ft_store_trace_chunk(ft_store *store, const char *hash, uint32_t seq, ft_store_chunk_done done,
@@ -219,9 +220,9 @@ void ft_store_retain(ft_store *store, uint64_t age_ms, uint64_t bytes, ft_store_
                      void *data);
 
 /* For /metrics: {"jobs": {STATE: n}, "tasks": {STATE: n}, "verdicts": {VERDICT: n}, "traces": n,
- * "trace_bytes": n, "stored_bytes": n, "commits": n, "requests": n}. Tasks are ready, leased,
- * dropped (ready again, as their server died) or ended. Verdicts are records; the last two count
- * since start. */
+ * "trace_bytes": n, "stored_bytes": n, "parts_fetched": n, "parts_kept": n, "parts_damaged": n,
+ * "commits": n, "requests": n}. Tasks are ready, leased, dropped (ready again, as their server
+ * died) or ended. Verdicts are records; parts (of ft_sql) and the last two count since start. */
 void ft_store_counts(ft_store *store, ft_store_done done, void *data);
 
 /* What this node says of itself (steals an object, shown to all), and what all have said: {"nodes":

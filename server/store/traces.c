@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/memory.h"
 #include "store/cache.h"
 #include "store/internal.h"
@@ -37,59 +38,75 @@ void ft_store_trace(ft_store *store, const char *hash, ft_store_done done, void 
     ft_store_send(store, request);
 }
 
-/* As the database has it, without its bytes. */
-static ft_status find_chunk(ft_sql *sql, ft_request *request, bool *found, ft_error *err)
+#define OF_PART                                                                                    \
+    "NOT EXISTS (SELECT 1 FROM blob_chunks n WHERE n.blob = c.blob AND n.seq = c.seq + 1) "        \
+    "FROM traces t JOIN blob_chunks c ON c.blob = t.blob WHERE t.hash = ?1 AND c.seq = ?2"
+
+static ft_status read_row(ft_sql *sql, const ft_request *request, const char *text,
+                          ft_statement **statement, ft_error *err)
 {
-    int64_t last = 0;
+    bool row;
     ft_status status =
-        ft_sql_number(sql, &last, found, err,
-                      "SELECT NOT EXISTS (SELECT 1 FROM blob_chunks n WHERE n.blob = c.blob AND "
-                      "n.seq = c.seq + 1) FROM traces t JOIN blob_chunks c ON c.blob = t.blob "
-                      "WHERE t.hash = ?1 AND c.seq = ?2",
-                      "ti", request->job, (int64_t)request->seq);
-    request->last = last != 0;
-    return status;
+        ft_sql_start(sql, statement, err, text, "ti", request->job, (int64_t)request->seq);
+    if (status == FT_OK) status = ft_sql_next(sql, *statement, &row, err);
+    if (status != FT_OK || row) return status;
+    return ft_error_set(err, FT_NOT_FOUND, "no trace %s, or no part %u of it", request->job,
+                        request->seq);
 }
 
-/* *found: the node has the bytes itself. */
+/* *found: the node has a copy of what the database has. */
 static ft_status find_kept(ft_sql *sql, ft_request *request, bool *found, ft_error *err)
 {
-    *found = false;
-    if (!sql->kept) return FT_OK;
-    void *bytes = ft_cache_read(sql->kept, request->job, request->seq, &request->length);
+    ft_statement *statement;
+    bool damaged = false;
+    ft_status status = read_row(sql, request, "SELECT c.digest, " OF_PART, &statement, err);
+    if (status != FT_OK || ft_sql_null(statement, 0)) return status;
+    void *bytes = ft_cache_read(sql->kept, ft_sql_text(statement, 0), &request->length, &damaged);
+    sql->parts.damaged += damaged;
     if (!bytes) return FT_OK;
     free(request->bytes);
     request->bytes = bytes;
-    return find_chunk(sql, request, found, err);
+    request->last = ft_sql_int(statement, 1) != 0;
+    sql->parts.kept++;
+    *found = true;
+    return FT_OK;
 }
 
-static ft_status run_chunk(ft_sql *sql, ft_request *request, ft_error *err)
+/* Between machines; workers notice damage in a file on this one. */
+static ft_status check_part(ft_sql *sql, const ft_request *request, const char *digest,
+                            ft_error *err)
 {
-    bool kept;
-    ft_status have = find_kept(sql, request, &kept, err);
-    if (have != FT_OK || kept) return have;
+    char hex[FT_DIGEST_HEX + 1];
+    if (!sql->driver->shared) return FT_OK;
+    ft_digest_of(request->bytes, request->length, hex);
+    if (strcmp(hex, digest) != 0)
+        return ft_error_set(err, FT_INTERNAL,
+                            "part %u of %s is damaged: restore the database from a back-up",
+                            request->seq, request->job);
+    if (sql->kept) ft_cache_write(sql->kept, digest, request->bytes, request->length);
+    return FT_OK;
+}
+
+static ft_status fetch(ft_sql *sql, ft_request *request, ft_error *err)
+{
     ft_statement *statement;
-    bool row;
-    ft_status status = ft_sql_start(
-        sql, &statement, err,
-        "SELECT c.data, NOT EXISTS (SELECT 1 FROM blob_chunks n WHERE n.blob = c.blob AND "
-        "n.seq = c.seq + 1) FROM traces t JOIN blob_chunks c ON c.blob = t.blob "
-        "WHERE t.hash = ?1 AND c.seq = ?2",
-        "ti", request->job, (int64_t)request->seq);
-    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+    ft_status status = read_row(sql, request, "SELECT c.data, c.digest, " OF_PART, &statement, err);
     if (status != FT_OK) return status;
-    if (!row) {
-        return ft_error_set(err, FT_NOT_FOUND, "no trace %s, or no part %u of it", request->job,
-                            request->seq);
-    }
     const void *bytes = ft_sql_bytes(statement, 0, &request->length);
     free(request->bytes); /* of an earlier try */
     request->bytes = ft_alloc(request->length + 1);
     if (request->length > 0) memcpy(request->bytes, bytes, request->length);
-    request->last = ft_sql_int(statement, 1) != 0;
-    if (sql->kept)
-        ft_cache_write(sql->kept, request->job, request->seq, request->bytes, request->length);
-    return FT_OK;
+    request->last = ft_sql_int(statement, 2) != 0;
+    sql->parts.fetched++;
+    return ft_sql_null(statement, 1) ? FT_OK
+                                     : check_part(sql, request, ft_sql_text(statement, 1), err);
+}
+
+static ft_status run_chunk(ft_sql *sql, ft_request *request, ft_error *err)
+{
+    bool found = false;
+    ft_status status = sql->kept ? find_kept(sql, request, &found, err) : FT_OK;
+    return status == FT_OK && !found ? fetch(sql, request, err) : status;
 }
 
 void ft_store_trace_chunk(ft_store *store, const char *hash, uint32_t seq, ft_store_chunk_done done,
@@ -123,10 +140,13 @@ void ft_store_blob_new(ft_store *store, ft_store_done done, void *data)
 
 static ft_status run_blob_add(ft_sql *sql, ft_request *request, ft_error *err)
 {
+    char digest[FT_DIGEST_HEX + 1];
+    ft_digest_of(request->bytes, request->length, digest);
     request->result = json_object();
-    return ft_sql_run(
-        sql, NULL, err, "INSERT INTO blob_chunks (blob, seq, data) VALUES (?1, ?2, ?3)", "iib",
-        request->blob, (int64_t)request->seq, (const void *)request->bytes, request->length);
+    return ft_sql_run(sql, NULL, err,
+                      "INSERT INTO blob_chunks (blob, seq, data, digest) VALUES (?1, ?2, ?3, ?4)",
+                      "iibt", request->blob, (int64_t)request->seq, (const void *)request->bytes,
+                      request->length, (const char *)digest);
 }
 
 void ft_store_blob_add(ft_store *store, int64_t blob, uint32_t seq, const void *bytes,

@@ -109,10 +109,12 @@ def main():
             send(LOADED, {"trace": request["trace"]})
         elif kind == INGEST:
             text = data()
-            if text:
-                send(DATA, text)
-            send(INGESTED, {"token": request["token"],
-                            "meta": {"trace": hashlib.sha256(text).hexdigest(), "bytes": len(text)}})
+            for at in range(0, len(text), 1 << 20):
+                send(DATA, text[at:at + (1 << 20)])
+            meta = {"trace": hashlib.sha256(text).hexdigest(), "bytes": len(text)}
+            if request.get("of") == "program":
+                meta["format"] = "program"
+            send(INGESTED, {"token": request["token"], "meta": meta})
         elif kind == PLAN:
             plan(request["token"], request["spec"])
         elif kind == SOLVE:
