@@ -41,6 +41,7 @@ ft_backend *ft_backend_new(const ft_program *program, const ft_backend_options *
     ft_symbolic_options symbolic = {.races = true,
                                     .max_steps = options->max_steps,
                                     .max_iterations = options->max_iterations,
+                                    .expect_exit = options->expect_exit,
                                     .input = read_input,
                                     .should_stop = should_stop,
                                     .context = b};

@@ -15,6 +15,7 @@ typedef struct ft_given_input {
 typedef struct ft_backend_options {
     const ft_given_input *inputs;
     size_t n_inputs;
+    int32_t expect_exit;                /* the exit code that is no failure */
     uint64_t max_steps;                 /* actions of a run; 0: the executor's default */
     uint32_t max_iterations;            /* of one arm of a branch on inputs; 0: no bound */
     bool (*should_stop)(void *context); /* asked within long steps; true: the run is cut */

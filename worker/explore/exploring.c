@@ -204,7 +204,8 @@ static ft_status explore_once(ft_exploring *x, ft_error *err)
     double left = x->seconds - (now() - x->began);
     for (size_t i = 0; i < x->fresh.len; i++) ft_points_add(&x->points, x->fresh.data[i]);
     ft_program *program = ft_program_with_points(x->program, &x->points);
-    ft_backend_options options = {.inputs = x->inputs.data,
+    ft_backend_options options = {.expect_exit = x->expect_exit,
+                                  .inputs = x->inputs.data,
                                   .n_inputs = x->inputs.len,
                                   .max_steps = x->max_steps,
                                   .max_iterations = x->max_iterations,

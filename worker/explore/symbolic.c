@@ -408,6 +408,7 @@ ft_symbolic *ft_symbolic_new(const ft_program *program, const ft_symbolic_option
                           .max_threads = c->options.max_threads,
                           .max_inputs = c->options.max_inputs,
                           .solver_ms = c->options.solver_ms,
+                          .expect_exit = c->options.expect_exit,
                           .input = c->options.input,
                           .should_stop = c->options.should_stop,
                           .context = c->options.context};

@@ -40,6 +40,7 @@ typedef struct ft_symbolic_options {
     uint32_t max_iterations;   /* how often a thread takes one arm of a branch; no bound */
     uint32_t max_inputs;       /* values that a run reads; no bound */
     uint32_t solver_ms;        /* of one question to the solver; 2000 */
+    int32_t expect_exit;       /* the exit code that is no failure; 0 */
     size_t snapshot_bytes;     /* states kept to go back to; 256 MiB */
     /* Inputs that are given, as in ft_interpreter_options; NULL: all are open. */
     bool (*input)(void *context, const char *name, uint8_t width, uint64_t *value);

@@ -218,6 +218,18 @@ bool sym_decide_truth(ft_sym_state *m, uint32_t t, ft_term condition, bool *hold
     return true;
 }
 
+/* Is it the expected one? Of a width that no exit code has it is forked into its values. */
+bool sym_decide_exit(ft_sym_state *m, uint32_t t, value code, uint8_t width)
+{
+    enum { EXIT_BITS = 32 };
+    uint64_t expected = (uint32_t)m->world->options.expect_exit, bits;
+    bool holds;
+    if (!code.term) return true;
+    if (width > EXIT_BITS) return sym_decide_value(m, t, code, width, &bits);
+    ft_term term = sym_bits(m->world, code, width);
+    return sym_decide_truth(m, t, sym_is(m->world, term, expected & ft_width_mask(width)), &holds);
+}
+
 bool sym_decide_value(ft_sym_state *m, uint32_t t, value v, uint8_t width, uint64_t *bits)
 {
     uint64_t values[VALUES];

@@ -198,6 +198,8 @@ int64_t sym_signed(uint64_t bits, uint8_t width);
  * when it goes on, and then gets the answer. It has changed nothing before. */
 bool sym_decide(ft_sym_state *m, uint32_t t, const ft_term *arms, uint32_t n, uint32_t *arm);
 bool sym_decide_truth(ft_sym_state *m, uint32_t t, ft_term condition, bool *holds);
+/* Whether the exit code is the one that is no failure. */
+bool sym_decide_exit(ft_sym_state *m, uint32_t t, value code, uint8_t width);
 /* Forks a term into its values. */
 bool sym_decide_value(ft_sym_state *m, uint32_t t, value v, uint8_t width, uint64_t *bits);
 uint32_t sym_all_known(const ft_sym_state *m); /* all constraints, in the world's scratch */

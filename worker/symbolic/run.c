@@ -352,7 +352,10 @@ static bool give_back(ft_sym_state *m, uint32_t t, const ft_instruction *in)
     sym_thread *th = sym_thread_of(m, t);
     value v = in->n_operands ? sym_operand(m, t, in, 0) : sym_number(0);
     frame left = *top(m, t);
-    if (th->frames.len == 1) return t ? end_thread(m, t, v) : leave_main(m, t, v);
+    if (th->frames.len == 1 && t) return end_thread(m, t, v);
+    if (th->frames.len == 1)
+        return sym_decide_exit(m, t, v, in->n_operands ? width_of(m, t, in, 0) : 0) &&
+               leave_main(m, t, v);
     free_stack(m, t, left.objects);
     th->values.len = left.registers;
     th->frames.len--;

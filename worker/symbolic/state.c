@@ -359,7 +359,7 @@ static void name_objects(const ft_sym_state *m, uint32_t t, const ft_instruction
     uint64_t second = in->n_operands > 1 ? sym_sync_operand(m, t, in, 1) : 0;
     bool apart = in->code == FT_CODE_EXIT || in->code == FT_CODE_CREATE;
     o->object = in->code == FT_CODE_ATOMIC_STORE ? second : apart ? 0 : first;
-    if (apart) o->other = first;
+    if (apart) o->other = sym_operand(m, t, in, 0).term && in->code == FT_CODE_EXIT ? 0 : first;
     if (in->code == FT_CODE_WAIT || in->code == FT_CODE_TIMED_WAIT) o->other = second;
 }
 

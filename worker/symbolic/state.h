@@ -11,8 +11,9 @@
  * What forks: conditions of branches, switches and assertions; operands that divide by 0, shift too
  * far, or leave an object; which of several objects an address means; sizes, lengths, thread
  * numbers and addresses of synchronisation objects, one arm a value, the smallest FEW of them if
- * there are many (counted). What does not: a load or store at an unknown place of an object, which
- * is a choice in its term (up to 256 places, else one arm a place).
+ * there are many (counted); whether an exit code is the expected one. What does not: a load or
+ * store at an unknown place of an object, which is a choice in its term (up to 256 places, else one
+ * arm a place).
  *
  * An assumption that fails leaves its thread standing for ever; the others go on. Floating point
  * is computed for numbers alone: a term is forked into its values before.
@@ -39,6 +40,7 @@ typedef struct ft_sym_options {
     uint32_t max_threads;      /* 0: FT_SYM_THREADS */
     uint32_t max_inputs;       /* 0: no bound */
     uint32_t solver_ms;        /* of a question; 0: 2000 */
+    int32_t expect_exit;       /* the exit code that is no failure */
     /* The value of an input that is given; false: it is open. May be NULL: all are. */
     bool (*input)(void *context, const char *name, uint8_t width, uint64_t *value);
     /* Asked now and then in a step; true: it is cut. May be NULL. */

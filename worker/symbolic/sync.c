@@ -78,7 +78,8 @@ bool sym_sync_ready(ft_sym_state *m, uint32_t t, const ft_instruction *in)
         if (needs((ft_code)in->code) >> i & 1 &&
             !sym_decide_value(m, t, sym_operand(m, t, in, i), all[i].width, &bits))
             return false;
-    return true;
+    return in->code != FT_CODE_EXIT ||
+           sym_decide_exit(m, t, sym_operand(m, t, in, 0), all[0].width);
 }
 
 /* The k-th of those that were terms was the k-th that was decided. */
