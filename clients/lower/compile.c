@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <llvm-c/BitReader.h>
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Linker.h>
@@ -49,6 +50,22 @@ static bool is_cplusplus(const char *file)
     return false;
 }
 
+/* foretell/input.h is there, beside this program or where Foretell is installed. */
+static char *recorder_headers(void)
+{
+    static char path[PATH_MAX];
+    static const char *const PLACES[] = {"../share/foretell/record/include", "record/include"};
+    char self[PATH_MAX] = {0};
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *slash = length > 0 ? strrchr(self, '/') : NULL;
+    if (slash) *slash = '\0';
+    for (size_t i = 0; slash && i < sizeof PLACES / sizeof *PLACES; i++) {
+        int n = snprintf(path, sizeof path, "%s/%s", self, PLACES[i]);
+        if (n > 0 && (size_t)n < sizeof path && access(path, R_OK) == 0) return path;
+    }
+    return "/";
+}
+
 /* Without a pass of optimisation, which would merge reads of shared variables, but without the
  * attribute that keeps locals from being promoted, and with the bodies of C99's inline functions.
  */
@@ -69,6 +86,9 @@ static ft_status compile(const char *file, char *const *arguments, size_t n, con
     for (size_t i = 0; i < sizeof FIXED / sizeof FIXED[0]; i++)
         ft_vec_push(&command, (char *)(uintptr_t)FIXED[i]);
     ft_vec_push(&command, (char *)(uintptr_t)to);
+    /* Behind the system's headers: only those of the recorder that no system has are found. */
+    ft_vec_push(&command, "-idirafter");
+    ft_vec_push(&command, recorder_headers());
     ft_vec_push(&command, NULL);
     ft_status status = run(command.data, err);
     ft_vec_release(&command);

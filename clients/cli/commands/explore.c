@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "explored.h"
 #include "exploring/exploring.h"
+#include "recorded/recorded.h"
 #include "terminal/terminal.h"
 
 enum { DEFAULT_BUDGET = 60 };
@@ -142,6 +143,7 @@ static ft_exit report(explore *x)
         if (x->traces.len && code == FT_EXIT_CLEAN) code = despite_recording(x);
         if (lost && code == FT_EXIT_CLEAN) code = FT_EXIT_INCOMPLETE;
     }
+    ft_inputs_report(x->found.unset, stderr);
     print_choices(x);
     print_end(x);
     print_rest(x);
@@ -156,7 +158,8 @@ ft_exit ft_run_explore(const ft_options *options)
     explore x = {.options = options};
     double seconds = options->explore_budget ? options->explore_budget : DEFAULT_BUDGET;
     ft_signals_relay();
-    ft_status status = ft_exploring_run(options, seconds, 0, &x.found, &err);
+    ft_status status = ft_inputs_give(&options->inputs, &err);
+    if (!status) status = ft_exploring_run(options, seconds, 0, &x.found, &err);
     ft_exit code = status ? ft_fail(NULL, &err) : report(&x);
     ft_exploration_release(&x.found);
     if (x.temporary && !x.traces.len) rmdir(x.folder);

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "findings/findings.h"
 #include "programs/programs.h"
+#include "recorded/recorded.h"
 #include "remote/remote.h"
 #include "terminal/terminal.h"
 
@@ -39,17 +40,12 @@ bool ft_explores_program(const ft_options *options)
 
 static ft_status set_input(const char *text, json_t *inputs, ft_error *err)
 {
-    const char *equals = strchr(text, '=');
-    char *end = NULL;
-    errno = 0;
-    long long value = equals ? strtoll(equals + 1, &end, 0) : 0;
-    if (!equals || equals == text || !equals[1] || *end || errno)
-        return ft_error_set(err, FT_USAGE, "--input takes NAME=VALUE with a whole number, not '%s'",
-                            text);
-    char *name = ft_strndup(text, (size_t)(equals - text));
-    json_object_set_new(inputs, name, json_integer(value));
+    char *name = NULL;
+    long long value = 0;
+    ft_status status = ft_input_setting(text, &name, &value, err);
+    if (status == FT_OK) json_object_set_new(inputs, name, json_integer(value));
     free(name);
-    return FT_OK;
+    return status;
 }
 
 static void set_count(json_t *to, const char *member, uint32_t number)

@@ -400,6 +400,7 @@ static void tell_failure(const run *r, ft_recording *recording)
     if (r->seed) ft_strbuf_printf(&text, " --seed %u", r->seed);
     ft_strbuf_printf(&text, " --turn %u", r->turn);
     if (end.late) ft_strbuf_printf(&text, " --timeout %u", end.late);
+    ft_inputs_quote(&options->inputs, &text);
     ft_strbuf_puts(&text, " -o again.ftb --");
     ft_failure_quote(options->arguments.data, options->arguments.len, &text);
     ft_record_failed(recording, kind, ft_strbuf_text(&text));
@@ -482,9 +483,12 @@ static void print_run(const run *r, uint32_t number)
 
 static void print_repeat(const run *r)
 {
+    ft_strbuf inputs = {0};
+    ft_inputs_quote(&r->options->inputs, &inputs);
     fprintf(stderr, "foretell: to repeat %s: foretell record ", r->out);
     if (r->seed) fprintf(stderr, "--seed %u ", r->seed);
-    fprintf(stderr, "--turn %u -o again.ftb --", r->turn);
+    fprintf(stderr, "--turn %u%s -o again.ftb --", r->turn, ft_strbuf_text(&inputs));
+    ft_strbuf_release(&inputs);
     for (size_t i = 0; i < r->options->arguments.len; i++)
         fprintf(stderr, " %s", r->options->arguments.data[i]);
     fputs("\n", stderr);
@@ -616,7 +620,8 @@ ft_exit ft_run_record(const ft_options *options)
     ft_error err = FT_ERROR_INIT;
     ft_annotations *annotations = NULL;
     ft_signals_relay();
-    if (check_output(options, &err)) return ft_fail(NULL, &err);
+    if (check_output(options, &err) || ft_inputs_give(&options->inputs, &err))
+        return ft_fail(NULL, &err);
     if (options->annotations && ft_annotations_read(options->annotations, &annotations, &err))
         return ft_fail(NULL, &err);
     ft_feed *feed = NULL;

@@ -247,6 +247,7 @@ ft_exit ft_replay(const ft_options *options, bool silent, ft_strbuf *said, bool 
         ft_error_set(&err, FT_USAGE, "usage: foretell replay WITNESS [TRACE] -- PROGRAM ARGS");
         return ft_fail(NULL, &err);
     }
+    if (ft_inputs_give(&options->inputs, &err)) return ft_fail(NULL, &err);
     if (ft_input_json(options->arguments.data[0], &json, &err))
         return ft_fail(options->arguments.data[0], &err);
     for (size_t i = before; i < first; i++) set(options->arguments.data[i]);

@@ -111,11 +111,12 @@ typedef struct ft_exploration {
     size_t races;            /* pairs of places that nothing known orders */
     bool races_are_findings; /* for the word: a check of the recordings has found some */
     ft_exploring_grade grade;
-    char *why;               /* not an earlier grade; "": it is the first */
-    char *refused, *strayed; /* the first such call, and what differed; NULL: none */
-    char *rest;              /* the file from which another process goes on; NULL: none */
-    double seconds;          /* that it took */
-    uint32_t steps;          /* that a run may have */
+    char *why;                         /* not an earlier grade; "": it is the first */
+    char *refused, *strayed;           /* the first such call, and what differed; NULL: none */
+    char *rest;                        /* the file from which another process goes on; NULL: none */
+    ft_raw_unset unset[FT_RAW_UNSETS]; /* inputs by name that have no value */
+    double seconds;                    /* that it took */
+    uint32_t steps;                    /* that a run may have */
 } ft_exploration;
 
 /* Explores for so many seconds at most (0: no bound), of these `plain` with accesses of races as

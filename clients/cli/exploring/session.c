@@ -476,6 +476,9 @@ ft_status ft_exploring_run(const ft_options *options, double seconds, double pla
     if (status == FT_OK) status = take_up(&s, err);
     if (status == FT_OK) status = explore(&s, seconds, plain, err);
     if (status == FT_OK) status = leave(&s, err);
+    if (s.explorer.native)
+        memcpy(exploration->unset, ft_native_unset_inputs(s.explorer.native),
+               sizeof exploration->unset);
     ft_native_close(s.explorer.native);
     ft_rest_release(&s.rest);
     exploration->seconds = now() - s.began;

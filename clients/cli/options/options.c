@@ -14,6 +14,7 @@
 #define REPORT_COMMANDS (VIEW_COMMANDS | BIT(EXPLORE))
 #define RECORD_COMMANDS (BIT(RECORD) | BIT(TEST))
 #define SOURCE_COMMANDS (BIT(LOWER) | BIT(EXPLORE) | BIT(VERIFY))
+#define INPUT_COMMANDS  (RECORD_COMMANDS | BIT(EXPLORE) | BIT(REPLAY))
 #define NET_COMMANDS                                                                               \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(CANCEL) | BIT(WITNESS) | BIT(VERIFY) | \
      BIT(DIFF) | BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST) | BIT(INTERVALS) | BIT(EXPLORE))
@@ -181,8 +182,9 @@ static const option_row rows[] = {
     {"check", 0, VALUE_CHECKS, "LIST", NULL, MEMBER(checks), BIT(EXPLORE),
      "of sources and programs: the kinds of bugs to look for, separated by commas or repeated: "
      "race, assertion, lock, deadlock, order, failure (default: all)"},
-    {"input", 0, VALUE_TEXTS, "NAME=VALUE", NULL, MEMBER(inputs), BIT(EXPLORE),
-     "of sources and programs: the value of this input, whenever it is read; may be repeated"},
+    {"input", 0, VALUE_TEXTS, "NAME=VALUE", NULL, MEMBER(inputs), INPUT_COMMANDS,
+     "the value of this input of the program (foretell_input), whenever it is read; may be "
+     "repeated. Of `explore`, sources and programs as data have the others open; else they are 0"},
     {"preemptions", 0, VALUE_COUNT, "N", NULL, MEMBER(preemptions), BIT(EXPLORE),
      "stop when every schedule with at most N preemptions was run (default: all schedules)"},
     {"explore-budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(explore_budget), BIT(EXPLORE),

@@ -135,7 +135,7 @@ typedef struct ft_options {
     const char *resume;       /* a file from which an exploration goes on */
     bool races_only_reported; /* their accesses do not become scheduling points */
     /* lower */
-    ft_texts inputs;                       /* --input NAME=VALUE, of explore */
+    ft_texts inputs;                       /* --input NAME=VALUE */
     ft_texts includes, defines, undefines; /* -I, -D, -U */
     const char *standard;                  /* -std */
     uint32_t threads;                      /* that a thread may start */

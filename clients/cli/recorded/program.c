@@ -246,6 +246,16 @@ static ft_status refuse(const char *program, int why, ft_error *err)
     return ft_error_set(err, FT_USAGE, "%s: could not be started: %s", program, strerror(why));
 }
 
+/* Once for all runs of a command. */
+static void report_inputs(const ft_program_file *file)
+{
+    static bool reported;
+    ft_raw_header header;
+    if (reported || pread(file->fd, &header, sizeof header, 0) != (ssize_t)sizeof header) return;
+    reported = header.unset[0].taken;
+    ft_inputs_report(header.unset, stderr);
+}
+
 ft_status ft_program_execute(char *const *argv, ft_program_file *file, ft_program_way way,
                              int *status, ft_error *err)
 {
@@ -256,6 +266,7 @@ ft_status ft_program_execute(char *const *argv, ft_program_file *file, ft_progra
     drop_words();
     int why = start(argv, file, way, &child);
     if (child >= 0) *status = wait_for(child, file, &way);
+    if (child >= 0 && !way.silent) report_inputs(file);
     if (!why) return FT_OK;
     return refuse(argv[0], why, err);
 }

@@ -5,14 +5,17 @@
  * and disappears with the last process that uses it. Before a replay, and before inputs of an
  * earlier recording are fed, the program and its libraries are compared with the recorded build.
  *
- * Imports: terminal, files, record/maker, record/maker/replay, record/raw, common/base,
+ * Imports: terminal, options, files, record/maker, record/maker/replay, record/raw, common/base,
  * common/trace. */
 #ifndef FT_CLI_RECORDED_H
 #define FT_CLI_RECORDED_H
 
+#include <stdio.h>
+
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/strbuf.h"
+#include "options/options.h"
 #include "raw/raw.h"
 #include "trace/trace.h"
 
@@ -56,6 +59,18 @@ char *ft_program_find(const char *name);
  * the recorder did not start. */
 ft_status ft_program_absent(const char *name, int status, const ft_raw_header *header,
                             ft_error *err);
+
+/* ---- inputs.c: values of inputs by name (include/foretell/input.h) */
+
+/* NAME=VALUE with a whole number; *name is on the heap. FT_USAGE says what is wrong. */
+ft_status ft_input_setting(const char *text, char **name, long long *value,
+                           ft_error *err) FT_MUST_CHECK;
+/* Gives the settings to the programs that this process starts from here on. */
+ft_status ft_inputs_give(const ft_texts *settings, ft_error *err) FT_MUST_CHECK;
+/* " --input NAME=VALUE" for each, as a shell takes them. */
+void ft_inputs_quote(const ft_texts *settings, ft_strbuf *out);
+/* Reports the names that a program asked for and that have no value. */
+void ft_inputs_report(const ft_raw_unset unset[FT_RAW_UNSETS], FILE *out);
 
 /* ---- failure.c: did the run fail? */
 

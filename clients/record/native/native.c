@@ -53,6 +53,11 @@ ft_status ft_native_open(const ft_native_options *options, ft_native **native, f
     return status;
 }
 
+const ft_raw_unset *ft_native_unset_inputs(const ft_native *native)
+{
+    return native->shared->unset;
+}
+
 void ft_native_close(ft_native *n)
 {
     if (!n) return;

@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "explore/pick.h"
+#include "inputs.h"
 
 /* Another number wherever this file or ft_x_kind changes. */
 #define FT_EXPLORING_MAGIC    "FTXPL001"
@@ -223,6 +224,7 @@ typedef struct ft_exploring_header {
     ft_x_operation first; /* the first choice, by the first thread; objects as in slot 0 */
     uint32_t n_modules;
     ft_exploring_module modules[FT_EXPLORING_MODULES];
+    ft_raw_unset unset[FT_RAW_UNSETS];
     uint32_t overs;  /* futex: how many runs have ended */
     uint32_t sleeps; /* 1: the explorer may sleep until that changes */
 } ft_exploring_header;

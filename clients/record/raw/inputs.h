@@ -108,7 +108,8 @@
     X(MKDIR, "mkdir")                                                                              \
     X(RMDIR, "rmdir")                                                                              \
     X(RANDOM_DEVICE, "std::random_device")                                                         \
-    X(MOVE, "splice")
+    X(MOVE, "splice")                                                                              \
+    X(NAMED, "foretell_input")
 
 typedef enum ft_input_call {
 #define FT_INPUT_ENUM(symbol, name) FT_INPUT_##symbol,
@@ -116,6 +117,17 @@ typedef enum ft_input_call {
 #undef FT_INPUT_ENUM
         FT_INPUT_CALLS
 } ft_input_call;
+
+/* Inputs by name (include/foretell/input.h): the environment's variable has a line NAME=VALUE for
+ * each. */
+#define FT_INPUTS_VARIABLE "FORETELL_INPUTS"
+
+/* Names that the program asked for and that have no value: the first ones, each at least once. */
+enum { FT_RAW_UNSETS = 8 };
+typedef struct ft_raw_unset {
+    uint32_t taken;
+    char name[44];
+} ft_raw_unset;
 
 /* One of a thread, in the file of a replay. */
 typedef struct ft_schedule_input {

@@ -22,9 +22,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "inputs.h"
+
 /* Another number wherever what stands in the file changes, the schedule of a replay included: a
  * program that was built with another one takes no part. */
-#define FT_RAW_MAGIC    "FTRAW021"
+#define FT_RAW_MAGIC    "FTRAW022"
 #define FT_RAW_VARIABLE "FORETELL_RECORD" /* environment: path of the log */
 
 enum { FT_RAW_PAGE = 4096 };
@@ -118,6 +120,7 @@ typedef struct ft_raw_header {
     ft_raw_want wants[FT_RAW_WANTS];
     uint64_t follow; /* by `foretell explore`: bytes behind the feed: the order of actions that the
                         program follows (raw/follow.h); 0: none */
+    ft_raw_unset unset[FT_RAW_UNSETS]; /* by the runtime */
 } ft_raw_header;
 
 /*  symbol      operands  meaning */

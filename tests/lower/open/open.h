@@ -3,9 +3,7 @@
 #define FT_TESTS_OPEN_H
 
 #include <assert.h>
+#include <foretell/input.h>
 #include <pthread.h>
-#include <stddef.h>
-
-void foretell_input(void *to, size_t size, const char *name);
 
 #endif

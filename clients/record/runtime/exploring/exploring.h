@@ -46,6 +46,7 @@
 #include <time.h>
 
 #include "exploring/model.h"
+#include "raw/inputs.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -114,7 +115,8 @@ void ft_rt_x_passes(int64_t ns);                       /* time, for the calling 
 void ft_rt_x_sleeps(int64_t ns, const void *pc);
 uint64_t ft_rt_x_random(void);
 void ft_rt_x_random_bytes(void *to, size_t n);
-int ft_rt_x_pid(void); /* the program's process number, the same in all runs */
+ft_raw_unset *ft_rt_x_unset_inputs(void); /* FT_RAW_UNSETS: raw/inputs.h */
+int ft_rt_x_pid(void);                    /* the program's process number, the same in all runs */
 
 /* ---- start.c: the output of a run, where the explorer wants it: its place, and its size at last
  */

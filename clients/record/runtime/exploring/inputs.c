@@ -139,6 +139,11 @@ void ft_rt_x_random_bytes(void *to, size_t n)
     for (size_t i = 0; i < n; i++) bytes[i] = (unsigned char)(ft_rt_x_random() >> 32);
 }
 
+ft_raw_unset *ft_rt_x_unset_inputs(void)
+{
+    return ft_rt_x_header->unset;
+}
+
 int ft_rt_x_pid(void)
 {
     return (int)ft_rt_x_header->server;

@@ -280,8 +280,9 @@ static char differing[400];
 static size_t put_variable(char *to, size_t room, const char *variable)
 {
     size_t name = strcspn(variable, "="), length = strlen(variable), n = name;
-    if (room < name + 24 || !strncmp(variable, FT_RAW_VARIABLE "=", sizeof FT_RAW_VARIABLE))
-        return 0;
+    bool ours = !strncmp(variable, FT_RAW_VARIABLE "=", sizeof FT_RAW_VARIABLE) ||
+                !strncmp(variable, FT_INPUTS_VARIABLE "=", sizeof FT_INPUTS_VARIABLE);
+    if (ours || room < name + 24) return 0;
     memcpy(to, variable, name);
     to[n++] = '=';
     for (; length; length /= 10) to[n++] = (char)('0' + length % 10);

@@ -1,0 +1,60 @@
+/* Inputs by name: from the command line to the program, and the names without a value. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "raw/inputs.h"
+#include "recorded/recorded.h"
+
+ft_status ft_input_setting(const char *text, char **name, long long *value, ft_error *err)
+{
+    const char *equals = strchr(text, '=');
+    char *end = NULL;
+    errno = 0;
+    *value = equals ? strtoll(equals + 1, &end, 0) : 0;
+    if (!equals || equals == text || !equals[1] || *end || errno)
+        return ft_error_set(err, FT_USAGE, "--input takes NAME=VALUE with a whole number, not '%s'",
+                            text);
+    *name = ft_strndup(text, (size_t)(equals - text));
+    return FT_OK;
+}
+
+ft_status ft_inputs_give(const ft_texts *settings, ft_error *err)
+{
+    ft_strbuf all = {0};
+    ft_status status = FT_OK;
+    for (size_t i = 0; i < settings->len && status == FT_OK; i++) {
+        char *name = NULL;
+        long long value = 0;
+        status = ft_input_setting(settings->data[i], &name, &value, err);
+        if (status == FT_OK) ft_strbuf_printf(&all, "%s=%lld\n", name, value);
+        free(name);
+    }
+    if (status == FT_OK && all.len && setenv(FT_INPUTS_VARIABLE, ft_strbuf_text(&all), 1))
+        status = ft_error_set(err, FT_IO, "the environment cannot be changed: %s", strerror(errno));
+    ft_strbuf_release(&all);
+    return status;
+}
+
+void ft_inputs_quote(const ft_texts *settings, ft_strbuf *out)
+{
+    for (size_t i = 0; i < settings->len; i++) {
+        ft_strbuf_puts(out, " --input");
+        ft_failure_quote(&settings->data[i], 1, out);
+    }
+}
+
+void ft_inputs_report(const ft_raw_unset unset[FT_RAW_UNSETS], FILE *out)
+{
+    for (size_t i = 0; i < FT_RAW_UNSETS; i++) {
+        const char *name = unset[i].name;
+        size_t room = sizeof unset[i].name;
+        bool again = false;
+        if (!unset[i].taken || !name[0]) continue;
+        for (size_t k = 0; k < i; k++) again |= strncmp(unset[k].name, name, room) == 0;
+        if (again) continue;
+        fprintf(out,
+                "foretell: the input '%.*s' has no value, so it is 0: give --input %.*s=VALUE\n",
+                (int)room, name, (int)room, name);
+    }
+}
