@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "engine/internal.h"
 #include "engine/narrow.h"
 #include "problem/faults.h"
@@ -325,6 +326,7 @@ ft_judgement ft_judgement_of(ft_verdict verdict, ft_reason reason)
 ft_status ft_engine_confirm(ft_engine *engine, ft_witness *witness, ft_reading *reading,
                             ft_error *err)
 {
+    FT_REQUIRE(witness->steps || witness->n_steps == 0);
     witness->wakeups = engine->problem.wakeups;
     ft_status status =
         ft_checker_check(ft_analyses_checker(engine->analyses), witness, reading, err);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "engine/internal.h"
 
 static const char *const KINDS[] = {"source", "absent", "order"};
@@ -10,6 +11,7 @@ static const char *const KINDS[] = {"source", "absent", "order"};
 
 void ft_cubes_find(ft_engine *engine, const ft_claim *claim, ft_cubes *cubes)
 {
+    FT_REQUIRE(!engine->problem.cube);
     cubes->count = 0;
     if (ft_analyses_is_small(engine->analyses)) {
         ft_decider *base = engine->spec.solver == FT_SOLVER_Z3
@@ -22,6 +24,7 @@ void ft_cubes_find(ft_engine *engine, const ft_claim *claim, ft_cubes *cubes)
     ft_decider *fresh = ft_decider_new(&engine->problem, ft_analyses_cone(engine->analyses));
     cubes->count = ft_decider_split(fresh, cubes->of);
     ft_decider_free(fresh);
+    assert(cubes->count != 1); /* one cube alone would be the whole */
 }
 
 /* ---- As JSON --------------------------------------------------------------------------------- */

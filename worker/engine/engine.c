@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "engine/statistics.h"
 #include "problem/faults.h"
 #include "solve/session.h"
@@ -188,6 +189,7 @@ static void (*const MODEL_PASSES[FT_PASSES])(ft_engine *engine) = {
 
 void ft_engine_open_model(ft_engine *engine, ft_analyses *trace)
 {
+    FT_REQUIRE(!engine->analyses); /* those of another model are released first */
     for (int p = 0; p < FT_PASSES; p++)
         if (ft_pass_get((ft_pass_id)p)->stage == FT_STAGE_MODEL) MODEL_PASSES[p](engine);
     engine->analyses = ft_analyses_new(&engine->problem, trace);
@@ -205,6 +207,7 @@ void ft_engine_release_model(ft_engine *engine)
 void ft_engine_tally(ft_engine *engine, ft_pass_id pass, bool decided, double start)
 {
     ft_pass_tally *tally = &engine->tallies[pass];
+    FT_REQUIRE(pass < FT_PASSES);
     tally->asked++;
     tally->decided += decided;
     tally->ms += ft_now_ms() - start;
@@ -260,6 +263,7 @@ static uint64_t refuted_claims(const ft_group *group)
 {
     uint64_t total = 0;
     for (int i = 0; i < FT_REASONS; i++) total += group->pruned[i];
+    assert(total <= group->pairs);
     return total;
 }
 
@@ -489,6 +493,28 @@ static json_t *plan_notes(const ft_engine *engine)
     return notes;
 }
 
+/* For contracts: each candidate is a subproblem or in the count of one record. */
+static bool counts_each_once(const plan_pass *pass)
+{
+    const ft_engine *engine = pass->engine;
+    uint64_t left[FT_CHECKS];
+    memcpy(left, pass->candidates, sizeof left);
+    for (size_t i = 0; i < engine->subproblems.len; i++)
+        left[engine->candidates->groups.data[engine->subproblems.data[i]].check]--;
+    size_t i;
+    const json_t *record;
+    json_array_foreach(pass->records, i, record)
+    {
+        ft_check check;
+        if (!ft_check_parse(json_string_value(json_object_get(record, "check")), &check))
+            return false;
+        left[check] -= (uint64_t)json_integer_value(json_object_get(record, "count"));
+    }
+    for (int check = 0; check < FT_CHECKS; check++)
+        if (left[check]) return false;
+    return true;
+}
+
 ft_status ft_engine_plan(ft_engine *engine, json_t **plan, ft_error *err)
 {
     ft_status status = ft_engine_prepare(engine, err);
@@ -496,6 +522,7 @@ ft_status ft_engine_plan(ft_engine *engine, json_t **plan, ft_error *err)
     plan_pass pass = {.engine = engine, .records = json_array()};
     refuted_records(&pass);
     overflow_records(&pass);
+    FT_CHECK(counts_each_once(&pass));
     json_t *counts = json_object();
     for (int check = 0; check < FT_CHECKS; check++)
         if (engine->spec.checks[check] || pass.candidates[check])
@@ -536,6 +563,7 @@ static json_t *solve_part(ft_engine *engine, const ft_group *group, const ft_eng
 ft_status ft_engine_solve_part(ft_engine *engine, uint32_t subproblem, const char *key,
                                const ft_engine_part *part, json_t **record, ft_error *err)
 {
+    FT_REQUIRE(part && record);
     ft_cube cube = {.count = 0};
     ft_status status = ft_engine_prepare(engine, err);
     if (status == FT_OK && part->cube) status = ft_cube_read(engine->trace, part->cube, &cube, err);
@@ -565,6 +593,7 @@ ft_status ft_engine_decide(ft_engine *engine, const ft_claim *claim, ft_verdict 
                            ft_reason *reason, ft_witness *witness, ft_error *err)
 {
     (void)err;
+    FT_REQUIRE(claim && verdict && reason);
     engine->problem.causality = NULL;
     if (claim->kind == FT_CLAIM_CONDITION && engine->problem.slice) {
         /* The condition may be none of the job's. */

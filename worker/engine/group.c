@@ -1,6 +1,7 @@
 /* One group of candidates: cheap looks at all of its claims, then the solver for what is left. */
 #include <string.h>
 
+#include "base/contract.h"
 #include "engine/internal.h"
 
 enum { MINIMISE_MS = 1500 };
@@ -66,6 +67,22 @@ static bool accept_observed(group_pass *pass, const ft_claim *claim)
            try_witness(pass, FT_REASON_OBSERVED_RUN, true);
 }
 
+/* For contracts: the witnesses have the same events. */
+static bool is_permutation(const ft_witness *a, const ft_witness *b)
+{
+    if (a->n_steps != b->n_steps) return false;
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < a->n_steps; i++)
+        if (a->steps[i] > last) last = a->steps[i];
+    int8_t *balance = ft_calloc((size_t)last + 1, sizeof *balance);
+    bool same = true;
+    for (uint32_t i = 0; i < a->n_steps; i++) balance[a->steps[i]]++;
+    for (uint32_t i = 0; i < b->n_steps && same; i++)
+        same = b->steps[i] <= last && --balance[b->steps[i]] == 0;
+    free(balance);
+    return same;
+}
+
 /* A witness that no member can be dropped from needs no more than a better order; then the check of
  * that order is the only one. */
 static bool try_relinearised(group_pass *pass)
@@ -81,6 +98,7 @@ static bool try_relinearised(group_pass *pass)
                          .complete = true};
     other.wakeups = engine->problem.wakeups;
     other.bound = fixed_bound(engine);
+    FT_CHECK(is_permutation(&pass->witness, &other));
     bool better = gain.switches < gain.switches_before && gain.switches <= other.bound &&
                   ft_checker_check(ft_analyses_checker(engine->analyses), &other, &pass->reading,
                                    NULL) == FT_OK;
@@ -183,6 +201,7 @@ static bool is_settled(group_pass *pass, ft_pass_stage stage, uint64_t place, co
 {
     const ft_pass *rows = ft_pass_get((ft_pass_id)0);
     int p = 0;
+    FT_CHECK(ft_passes_are_sound());
     while (rows[p].stage < stage) p++; /* the table is in the order of stages */
     for (; p < FT_PASSES && rows[p].stage == stage; p++)
         if (!ft_engine_goes_without(pass->engine, (ft_pass_id)p) && place >= rows[p].from &&
@@ -241,6 +260,8 @@ static bool decide_pending(void *context, const ft_claim *claim)
 {
     group_pass *pass = context;
     if (pass->decided == pass->pending.len) return false;
+    /* The walk is the one that found them, so it passes each place in turn. */
+    assert(pass->visited <= pass->pending.data[pass->decided]);
     if (pass->visited++ != pass->pending.data[pass->decided]) return true;
     pass->decided++;
     return decide_claim(pass, claim);
@@ -334,6 +355,13 @@ static void each_claim(group_pass *pass, const ft_claim_cut *cut, ft_claim_visit
     ft_engine_each_claim(pass->engine, pass->group, cut, visit, pass);
 }
 
+static uint64_t refuted_claims(const group_pass *pass)
+{
+    uint64_t total = 0;
+    for (int i = 0; i < FT_REASONS; i++) total += pass->refuted[i];
+    return total;
+}
+
 static void search(group_pass *pass)
 {
     const ft_claim_cut near = {is_far_before, is_far_behind, look_at_time, pass},
@@ -350,6 +378,9 @@ static void search(group_pass *pass)
     if (!pass->found) each_claim(pass, &judged, judge_claim);
     pass->visited = 0;
     if (!pass->found && pass->pending.len > 0) each_claim(pass, &decided, decide_pending);
+    /* `safe` is said of a group of which each claim was refuted, once. */
+    assert(pass->found || pass->undecided || refuted_claims(pass) == pass->group->pairs);
+    assert(refuted_claims(pass) <= pass->group->pairs);
 }
 
 /* Drops what the witness does not need, and has the checker say what it reads. */
@@ -369,6 +400,7 @@ static ft_status reduce(group_pass *pass)
 
 static json_t *violation(group_pass *pass, ft_decision *decision)
 {
+    assert(pass->witness.steps || pass->witness.n_steps == 0);
     decision->verdict = FT_VERDICT_VIOLATION;
     decision->reason = pass->found_by;
     decision->observed = pass->observed || pass->blocked;
@@ -521,6 +553,8 @@ static json_t *solve_for(ft_engine *engine, const ft_group *group, double ms)
 /* What cannot be split has all of its time. */
 json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group)
 {
+    FT_REQUIRE(engine->candidates && group);
+    FT_REQUIRE(!(engine->problem.cube && engine->split_ms > 0)); /* a cube is not split */
     double all = engine->spec.subproblem_ms, soft = engine->split_ms;
     bool splits = soft > 0 && soft < all && !engine->problem.cube;
     engine->cubes.count = 0;

@@ -146,6 +146,19 @@ static const ft_pass PASSES[FT_PASSES] = {
 #undef FT_ROW
 };
 
+bool ft_passes_are_sound(void)
+{
+    for (int p = 0; p < FT_PASSES; p++) {
+        const ft_pass *row = &PASSES[p];
+        bool refutes = row->effect == FT_EFFECT_REFUTES && row->stage == FT_STAGE_JUDGE;
+        if (p > 0 && row->stage < PASSES[p - 1].stage) return false;
+        if (refutes != (REFUTES[p] != NULL)) return false;
+        if (refutes && row->reason == FT_REASONS) return false;
+        if (row->share == 0 || row->share > 100 || !row->claims || !row->models) return false;
+    }
+    return true;
+}
+
 const ft_pass *ft_pass_get(ft_pass_id pass)
 {
     FT_REQUIRE(pass < FT_PASSES);
@@ -193,7 +206,9 @@ bool ft_pass_serves(ft_pass_id pass, const ft_analyses *analyses, const ft_claim
 bool ft_pass_refutes_claim(ft_pass_id pass, ft_analyses *analyses, const ft_claim *claim,
                            ft_causality_edges *cycle)
 {
+    FT_REQUIRE(pass < FT_PASSES && claim);
     assert(REFUTES[pass]);
+    assert(ft_pass_serves(pass, analyses, claim)); /* its proof holds for no other claim or model */
 #ifdef FT_FAULTS
     if (ft_pass_fault == (int)pass) return true;
 #endif

@@ -154,6 +154,10 @@ typedef struct ft_pass_tally {
     double ms;
 } ft_pass_tally;
 
+/* For contracts: the rows are in the order of their stages, each has the function of its effect,
+ * and a reason where what it decides has one. */
+bool ft_passes_are_sound(void);
+
 const ft_pass *ft_pass_get(ft_pass_id pass);
 
 /* A job may leave it out (its member "without"): passes that refute or narrow, but for those that

@@ -1,6 +1,7 @@
 /* Broken traces: verdicts that do not depend on the break (doubt.h). */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "engine/internal.h"
 
 /* Everything of its own but the job and its candidates. */
@@ -16,6 +17,8 @@ static ft_engine *relaxed_of(ft_engine *engine)
                            .problem = engine->problem,
                            .context = engine->context,
                            .candidates = engine->candidates};
+    /* Claims name events of both traces. */
+    assert(trace->n_events == engine->trace->n_events && trace->broken == FT_NO_EVENT);
     relaxed->problem.trace = trace;
     relaxed->problem.order = relaxed->order;
     relaxed->problem.run = relaxed->run;

@@ -1,5 +1,7 @@
 #include "engine/statistics.h"
 
+#include "base/contract.h"
+
 typedef struct counting {
     ft_engine *engine;
     uint64_t claims, asked, left;
@@ -38,6 +40,7 @@ static uint64_t surviving(const ft_engine *engine, ft_check check)
         total += group->pairs;
         for (int r = 0; r < FT_REASONS; r++) total -= group->pruned[r];
     }
+    assert(total <= engine->candidates->passes[check].claims);
     return total;
 }
 
@@ -73,6 +76,7 @@ static left_counts of_check(ft_engine *engine, ft_check check)
                           .by_lockset = passes->claims - passes->by_locks,
                           .by_order = passes->claims - passes->by_order,
                           .order_open = passes->order_open};
+    assert(passes->by_locks <= passes->claims && passes->by_order <= passes->claims);
     counts.all_open = !count_left(engine, check, &counts.by_all);
     return counts;
 }

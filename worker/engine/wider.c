@@ -5,6 +5,7 @@
  * what is refuted first is looked at once more, for a time that is small beside the first look. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "engine/internal.h"
 
 /* Of longer traces a second closure takes too much memory. */
@@ -40,6 +41,7 @@ static ft_engine *widened(ft_engine *engine)
                          .problem = engine->problem,
                          .context = engine->context,
                          .candidates = engine->candidates};
+    assert(engine->problem.model == FT_MODEL_OBSERVED);
     wider->problem.model = wider->context.model = FT_MODEL_MAXIMAL;
     wider->problem.causality = NULL;
     wider->problem.cube = NULL; /* it is asked about all schedules */
