@@ -210,7 +210,7 @@ static ft_status check_state(const char *path, ft_error *err)
     return ft_error_set(err, FT_IO, "state: %s is not a writable folder", path);
 }
 
-/* What a start would find missing, told before it. */
+/* Reports missing files and folders before the start. */
 static ft_status check_places(const ft_config *config, ft_error *err)
 {
     struct stat info;
@@ -316,7 +316,7 @@ static void catch_signals(daemon_state *d)
 
 /* ---- Starting -------------------------------------------------------------------------------- */
 
-/* Whoever waits for the file must never read half a number. */
+/* A process that waits for the file must never read half a number. */
 static ft_status write_port(const char *path, int port, ft_error *err)
 {
     if (!*path) return FT_OK;

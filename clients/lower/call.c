@@ -2,7 +2,7 @@
 
 #include "internal.h"
 
-/* What a call of a known function becomes. */
+/* Lowers a call of a known function. */
 typedef ft_status caller(lowering *l, LLVMValueRef call, const char *name, bool *ended);
 
 static unsigned count(LLVMValueRef call)

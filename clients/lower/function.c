@@ -153,7 +153,7 @@ static ft_status add_parameter(lowering *l, LLVMValueRef value)
     return FT_OK;
 }
 
-/* What is named like this runs as one atomic section (SV-COMP's rules). */
+/* Functions with such a name run as one atomic section (SV-COMP's rules). */
 static bool is_atomic(const char *name)
 {
     static const char PREFIX[] = "__VERIFIER_atomic_";

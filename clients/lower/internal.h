@@ -59,7 +59,7 @@ ft_status lower_constant_address(lowering *l, LLVMValueRef constant, uint32_t *s
                                  uint64_t *offset);
 
 /* ---- entry.c */
-/* What comes before main and after it: constructors, and functions that `atexit` was given. */
+/* The frame of main: constructors before it, functions given to `atexit` after it. */
 void lower_frame_main(LLVMModuleRef module);
 
 /* ---- function.c */

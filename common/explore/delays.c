@@ -100,7 +100,7 @@ static void order_behind(times *t, uint32_t at, const bool *enabled)
     }
 }
 
-/* What the end of the process overtook. */
+/* Orders the pending actions that the end of the process overtook. */
 static void order_pending(times *t, const ft_x_walk *walk, uint32_t at)
 {
     const ft_x_action *a = &t->run->steps.data[at];

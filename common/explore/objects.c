@@ -188,7 +188,7 @@ bool ft_x_may_be_late(const ft_x_state *state, uint32_t thread, const ft_x_opera
            is_free_for(object(state, o->other), thread, false);
 }
 
-/* What the attempt would have for a result. */
+/* The result that the attempt would have. */
 static int64_t result_of(const ft_x_state *state, uint32_t thread, const ft_x_operation *attempt)
 {
     ft_x_choice choices[FT_X_THREADS];
@@ -382,7 +382,7 @@ int64_t ft_x_updated(int64_t old, int64_t value, int64_t value2)
     return sized(made, bytes);
 }
 
-/* What is left: objects that are one number. */
+/* The remaining kinds: objects that are one number. */
 static void apply_value(ft_x_object *x, const ft_x_action *a)
 {
     const ft_x_operation *o = &a->operation;

@@ -125,7 +125,7 @@ static ft_status run_levels(exploration *x, uint32_t last, double share, ft_erro
     return status;
 }
 
-/* What the search for every schedule leaves. */
+/* Keeps the open rest of the search for every schedule. */
 static void leave(exploration *x, ft_x_forest *forest)
 {
     ft_x_rest *rest = x->plan->rest;

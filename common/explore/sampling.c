@@ -65,7 +65,7 @@ static bool wanted_late(const ft_x_walk *w, const uint64_t priorities[FT_X_THREA
     return found;
 }
 
-/* What the priorities want from the place at hand; false: nobody can go on. */
+/* The choice of the priorities at this place; false: no thread can go on. */
 static bool wanted(const ft_x_samples *s, const chain *c, uint64_t priorities[FT_X_THREADS],
                    ft_x_pick *pick)
 {

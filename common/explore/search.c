@@ -626,7 +626,7 @@ static bool next_task(void *context, ft_x_task *wanted, uint32_t *number)
     return true;
 }
 
-/* What was asked for and not started waits in the queue again. */
+/* Runs that were requested and not started return to the queue. */
 static void withdraw(search *s)
 {
     uint32_t number;

@@ -65,7 +65,7 @@ static char *locks_text(const json_t *access)
     return ft_strbuf_take(&out);
 }
 
-/* What an access or step does, for people (docs/records.md, `display`). */
+/* The text for people of an access or step (docs/records.md, `display`). */
 static char *event_text(const json_t *json)
 {
     ft_strbuf out = {0};

@@ -28,7 +28,7 @@ static json_t *kinds_of(const ft_report_step *step)
     return NULL;
 }
 
-/* What the step makes of its object, for viewers that show values. */
+/* The object's value behind the step, for viewers that show values. */
 static json_t *state_of(const ft_report_step *step)
 {
     const char *object = ft_json_text(step->json, "object", NULL),

@@ -138,7 +138,7 @@ static void print_literal(const printing *p, const ft_term_node *node, ft_look l
     ft_strbuf_release(&text);
 }
 
-/* What is added, if it is a small negative number: `a + -20` is `a - 20`. */
+/* Is the summand a small negative number? `a + -20` is printed as `a - 20`. */
 static bool is_negative(const printing *p, ft_term term, ft_look look, ft_value *positive)
 {
     ft_term_node node = ft_term_get(p->pool, term);

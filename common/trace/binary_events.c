@@ -68,7 +68,7 @@ static bool object_exists(const ft_trace *trace, ft_object_class object, uint64_
     return id == 0;
 }
 
-/* What the kind demands beyond its object and flags. */
+/* The kind's requirements beyond its object and flags. */
 static bool kind_fits(const ft_trace *trace, ft_event_kind kind, uint64_t object, unsigned flags)
 {
     bool shared = kind == FT_EVENT_ACQUIRE_SHARED || kind == FT_EVENT_TRY_FAILED_SHARED;

@@ -59,7 +59,7 @@ uint64_t ft_binary_offset(const ft_binary_state *r);
 /* True if this version knows the frame type. */
 bool ft_binary_knows(unsigned type);
 
-/* What the cursor is at; the first sets *bad where there is no whole number. */
+/* The value at the cursor; the first function sets *bad if there is no whole number. */
 uint64_t ft_binary_cursor_varint(ft_binary_cursor *c, bool *bad);
 uint64_t ft_binary_varint(ft_binary_state *r);
 uint32_t ft_binary_below(ft_binary_state *r, uint64_t limit, const char *what);

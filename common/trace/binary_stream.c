@@ -18,7 +18,7 @@ typedef struct piece {
     size_t from, length; /* in the job's text */
 } piece;
 
-/* What is written at once: first what the events need, then these. */
+/* A batch of events that one call packs: the pieces of the tables that they need, then they. */
 typedef struct job {
     FT_VEC(ft_value) values;
     FT_VEC(piece) pieces;

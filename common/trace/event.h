@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What an event's `object` names. */
+/* The table that an event's `object` is an index of. */
 typedef enum ft_object_class {
     FT_OBJECT_NONE,
     FT_OBJECT_VARIABLE,

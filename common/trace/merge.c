@@ -149,7 +149,7 @@ static bool same_place(const ft_merge_entry *a, const ft_merge_entry *b)
     return a->loc == b->loc && a->loc != FT_NO_LOC;
 }
 
-/* What a plain access read or wrote is not part of the program. */
+/* The value of a plain access is not compared: it is not part of the program. */
 static bool same_event(const ft_merge_entry *a, const ft_merge_entry *b)
 {
     bool action =

@@ -11,8 +11,8 @@ enum {
     IMPOSSIBLE = INT32_MIN / 2
 };
 
-/* What is best at a pair of positions. Apart: in the arms of an if that both runs have just
- * entered, each on its own way. Inside: in the arm that the second run goes through, the first
+/* The best alignment from a pair of positions on. Apart: in the arms of an if that both runs have
+ * just entered, each on its own way. Inside: in the arm that the second run goes through, the first
  * run's arms being known. */
 enum {
     TOGETHER = 3 << 0, /* a mask; its values: */

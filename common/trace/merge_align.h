@@ -38,8 +38,8 @@ ft_status ft_alignment_new(const ft_align_side *first, const ft_align_side *seco
 void ft_alignment_free(ft_alignment *alignment); /* accepts NULL */
 bool ft_alignment_possible(const ft_alignment *alignment);
 
-/* What to do at items i and j, and at which items the runs are together after it. DIFFER: at the
- * end of both. */
+/* The step to take at items i and j, and at which items the runs are together after it. DIFFER: at
+ * the end of both. */
 ft_align_match ft_alignment_step(const ft_alignment *alignment, size_t i, size_t j,
                                  size_t *meet_first, size_t *meet_second);
 

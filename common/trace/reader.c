@@ -287,7 +287,7 @@ ft_status ft_reader_end(ft_reader *reader, ft_builder **builder, ft_error *err)
         *builder = reader->builder;
         reader->builder = NULL;
     }
-    /* Who takes events away may hold on to the builder until the reader is freed. */
+    /* A caller that takes events away may keep the builder until the reader is freed. */
     if (!reader->flush || !reader->builder) release(reader);
     reader->spent = true;
     return report(reader, err);

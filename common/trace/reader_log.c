@@ -73,7 +73,7 @@ typedef struct worker {
     uint64_t edge_line;
 } worker;
 
-/* What was signalled last on an object, for each of the three pairs of operations. */
+/* The last signal on an object, for each of the three pairs of operations. */
 typedef struct object {
     uint32_t signal; /* edge, FT_NO_ID: none */
     uint32_t join;   /* likewise */

@@ -163,7 +163,7 @@ static bool refuse(resolver *r, refusal why)
     return false;
 }
 
-/* Who forgets the initial value is told so. */
+/* Terms may use a variable if its initial value is given, or given as unknown. */
 static bool may_be_in_terms(const variable *shared)
 {
     return shared->has_initial || shared->unknown;

@@ -6,7 +6,7 @@
 
 #include "trace/builder_internal.h"
 
-/* What sections need to know of a lock event. */
+/* The facts of a lock event that sections need. */
 typedef struct ft_lock_event {
     ft_lock_kind lock;
     bool acquire; /* else release */

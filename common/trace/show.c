@@ -119,7 +119,7 @@ static ft_infix names_at(standing *s)
     return (ft_infix){.name = add_name, .look = look_of, .context = s};
 }
 
-/* What stands for the local, where the trace is a recorded one. */
+/* The definition that replaces the local in a recorded trace; else NULL. */
 static const definition *replacement(const standing *s, ft_symbol symbol)
 {
     bool replaced = s->show->recorded && FT_SYM_IS_LOCAL(symbol) && s->steps < MOST_STEPS;
@@ -343,7 +343,7 @@ static const ft_assignment *single_access(const ft_show *show, uint32_t e)
     return single ? &action->assignments[0] : NULL;
 }
 
-/* What is written, unless it is a constant, which is the value. */
+/* The term that is written; a constant is shown as the value already. */
 static void show_single(ft_show *show, uint32_t e, const ft_assignment *one, ft_strbuf *out)
 {
     const ft_trace *trace = show->trace;

@@ -25,7 +25,7 @@ typedef struct record {
     uint32_t loc;
 } record;
 
-/* What is known of a thread name. Events are indices of `records`. */
+/* The facts known about a thread name. Events are indices of `records`. */
 typedef struct actor {
     uint32_t id;          /* builder's thread */
     uint32_t first, last; /* its own events, FT_NO_EVENT: it never acts */
@@ -75,7 +75,7 @@ typedef struct late_note {
     const char *name; /* of a thread, or "" */
 } late_note;
 
-/* Who holds a lock; of a lock that two threads hold at once, the later one. */
+/* The holder of a lock; if two threads hold it at once, the later one. */
 typedef struct holder {
     uint32_t thread, depth;
 } holder;

@@ -90,7 +90,7 @@ typedef struct ft_access {
     bool in_guard; /* happens whatever the guard's outcome (claim.h, RACE) */
 } ft_access;
 
-/* What an rmw event read and wrote: value ids, and the two accesses, read first. */
+/* The read and the write of an rmw event: value ids, and the two accesses, read first. */
 typedef struct ft_update {
     uint32_t read, written;
     ft_access accesses[2];
@@ -140,7 +140,7 @@ typedef struct ft_context {
 #define FT_NO_CONTEXT        0u
 #define FT_CONTEXT_MAX_DEPTH 65535u
 
-/* What the reader or ingest had to assume, or found. `text` stands alone. */
+/* An assumption or an observation of the reader or of ingest. `text` is a whole sentence. */
 typedef struct ft_note {
     const char *code; /* short stable word, e.g. "thread-name", "implied-release" */
     uint32_t event;   /* first event concerned or FT_NO_EVENT */

@@ -613,7 +613,7 @@ static void note_symbol(void *context, ft_symbol symbol)
     ft_vec_push(&r->symbols, (ft_symbol_value){symbol, held.known, held.value});
 }
 
-/* What the condition depends on, as it is in the final state. */
+/* Notes the values in the final state of the symbols that the condition depends on. */
 static void note_symbols(run *r, ft_term condition)
 {
     if (r->reading) ft_term_symbols(r->trace->terms, condition, note_symbol, r);

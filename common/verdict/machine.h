@@ -12,7 +12,7 @@
 #include "trace/trace.h"
 #include "verdict/names.h"
 
-/* What a variable holds. */
+/* The content of a variable. */
 typedef struct ft_held {
     ft_value value;  /* meaningful if known */
     uint32_t source; /* event that wrote it, FT_NO_EVENT: the initial value */

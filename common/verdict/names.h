@@ -18,8 +18,8 @@
       "the run itself crashed, hung or ended with an exit code that is an error")                  \
     X(PROPERTY, "property", "a property that the job states")
 
-/* What a read of a witness's member must return (docs/models.md; Wang et al. §4, §7.1). Each model
- * has at least the violations of those before it. */
+/* The value that a read of a witness's member must return (docs/models.md; Wang et al. §4, §7.1).
+ * Each model has at least the violations of those before it. */
 #define FT_MODEL_TABLE(X)                                                                          \
     X(OBSERVED, "observed", "the write it read from in the observed run")                          \
     X(MAXIMAL, "maximal", "the value it returned in the observed run")                             \

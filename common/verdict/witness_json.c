@@ -487,7 +487,7 @@ static ft_status require_text(const json_t *json, const char *member, const char
     return ft_error_set(err, FT_INPUT, "%s: must be \"%s\"", member, want);
 }
 
-/* What the schedule is allowed, where the job said so. */
+/* Options of the job that allow the schedule more than the default. */
 static ft_status read_options(const json_t *json, ft_witness *witness, ft_error *err)
 {
     const json_t *wakeups = json_object_get(json, "wakeups");

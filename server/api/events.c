@@ -134,7 +134,7 @@ void ft_serve_job_events(ft_api *api, ft_http_request *request)
     int64_t n = 0;
     if (!ft_query_number(request, "safe", 0, 0, 1, &safe)) return;
     if (parse_place(ft_http_header(request, "last-event-id"), &revision, &n, &ended) && ended) {
-        /* What an EventSource takes for "do not come back". */
+        /* By 204 an EventSource stops reconnecting. */
         ft_http_reply(request, 204, NULL, NULL, 0);
         return;
     }

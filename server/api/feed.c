@@ -1,7 +1,7 @@
 /* GET /v1/events: which jobs change, for whoever watches the list of them.
  *
  * The feed remembers the last changes in a ring, by number. A stream knows the last number that it
- * has told and asks for the rows of the jobs in between: many changes of a job are told as one. */
+ * has told and asks for the rows of the jobs in between: many changes of a job are sent as one. */
 #include "api/feed.h"
 
 #include <stdio.h>
@@ -107,7 +107,7 @@ static void on_rows(void *data, const ft_error *err, json_t *page)
     ft_stream_answer(&s->stream, &out, false, false);
 }
 
-/* The jobs of the changes that the stream has not told, each once. */
+/* The jobs of the changes that the stream has not sent, each once. */
 static json_t *changed_jobs(const feed_stream *s)
 {
     json_t *set = json_object(), *list = json_array();

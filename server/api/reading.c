@@ -179,7 +179,8 @@ static void on_shared(void *data, const ft_error *err, json_t *result)
     free(sharing);
 }
 
-/* Whether somebody else has uploaded the same is not told: what counts is what the project had. */
+/* The answer does not show whether another project uploaded the same: only the project's own count.
+ */
 static void on_ingested(void *data, const ft_error *err, const json_t *meta, bool created)
 {
     (void)created;

@@ -137,7 +137,7 @@ static void set_headers(ft_http_request *request, const json_t *report, ft_repor
                 ft_json_text(report, "job", "report"), ft_report_format_ending(format));
 }
 
-/* What does not fit is not passed over in silence. */
+/* Says in the report that it has only the first findings. */
 static void note_cut(json_t *report)
 {
     if (!json_is_string(json_object_get(report, "next"))) return;

@@ -57,7 +57,7 @@ static json_int_t now_ms(void)
     return (json_int_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* What the dispatcher counts, with what only the api knows. New reference. */
+/* The dispatcher's counts, with those of the api. New reference. */
 static json_t *gather(const ft_stats *stats)
 {
     size_t resident = 0;

@@ -69,7 +69,7 @@ void ft_serve_workers(ft_api *api, ft_http_request *request)
 {
     json_t *workers = ft_dispatch_workers(api->app->dispatch), *worker;
     size_t i;
-    /* What the workers do for others is nobody's business. */
+    /* The workers' tasks for other projects are hidden. */
     json_array_foreach(workers, i, worker)
     {
         if (!ft_access_projects(request)) break;

@@ -5,7 +5,7 @@
 #include "api/internal.h"
 #include "base/digest.h"
 
-/* What is behind a name never changes. */
+/* The content behind a name never changes. */
 static void set_lasting(ft_http_request *request)
 {
     ft_http_set(request, "Cache-Control", "immutable, max-age=31536000");

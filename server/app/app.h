@@ -1,4 +1,5 @@
-/* What the parts of the daemon share: one structure, owned by main and valid while the loop runs.
+/* The context that the parts of the daemon share: one structure, owned by main and valid while the
+ * loop runs.
  *
  * main opens store, dispatch, webhooks and api in this order and closes them in reverse.
  * retention.h is a timer beside them: it deletes what is kept for longer than configured.

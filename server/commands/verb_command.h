@@ -33,7 +33,7 @@ int ft_verb_command_main(const ft_verb_command *command, void *own, int count, c
 ft_status ft_verb_parse(ft_verb_call *call, int count, char **arguments,
                         ft_error *err) FT_MUST_CHECK;
 
-/* What only reads must not make a state folder. FT_NOT_FOUND: there is no database. */
+/* Commands that only read must not make a state folder. FT_NOT_FOUND: there is no database. */
 ft_status ft_verb_needs_database(const ft_verb_call *call, ft_error *err) FT_MUST_CHECK;
 
 /* The value of an option --NAME that is a number of at most 15 digits. FT_USAGE. */

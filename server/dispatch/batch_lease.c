@@ -192,7 +192,7 @@ static json_t *spent_times(const ft_dispatch *dispatch)
     return spent;
 }
 
-/* What the projects used since the last time. */
+/* The projects' use of workers since the last request. */
 static json_t *fresh_usage(ft_dispatch *dispatch)
 {
     json_t *usage = json_object();

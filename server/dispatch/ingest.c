@@ -278,7 +278,7 @@ static void on_stored(void *data, const ft_error *err, json_t *result)
     upload_errand_end(errand);
 }
 
-/* What is wrong with the message; NULL: nothing. */
+/* The error in the message; NULL: none. */
 static const char *wrong(const ft_worker *worker, const json_t *message)
 {
     const ft_upload *upload = worker->upload;

@@ -89,7 +89,7 @@ typedef struct ft_batch {
     uint32_t chunk;     /* the next row of the trace to send */
 } ft_batch;
 
-/* What the metrics keep of a result. */
+/* The counts of a result that the metrics keep. */
 struct ft_tally {
     int64_t task;
     ft_verdict verdict;

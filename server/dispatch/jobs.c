@@ -77,7 +77,7 @@ static uint32_t budget(const json_t *spec, const char *name, uint64_t standard)
     return ms < INT32_MAX ? (uint32_t)ms : INT32_MAX;
 }
 
-/* The worker is told what the supervisor holds it to, and nothing of what is the queue's. */
+/* The worker gets the limits that the supervisor enforces, and no members that are the queue's. */
 static json_t *spec_with_budget(const json_t *spec, const ft_job *job)
 {
     json_t *copy = json_deep_copy(spec);

@@ -57,7 +57,7 @@ void ft_summary_failed(ft_worker *worker, const ft_error *error)
     ft_dispatch_pump(worker->dispatch);
 }
 
-/* Somebody waits, so a death is told sooner than that of a task. */
+/* A client waits, so a death is reported sooner than that of a task. */
 void ft_summary_lost(ft_worker *worker, ft_death death, const char *text)
 {
     ft_summary *summary = worker->summary;

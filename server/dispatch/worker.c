@@ -365,7 +365,7 @@ static void keep_words(ft_worker *worker, const char *bytes, size_t length)
     worker->words[have - drop + length] = '\0';
 }
 
-/* What a worker says goes where it always went, and is kept in case that it was its last. */
+/* A worker's error output is passed on, and its end is kept for the report of a death. */
 static void hear_words(ft_process *process, const char *bytes, size_t length)
 {
     ssize_t ignored = write(STDERR_FILENO, bytes, length);
@@ -380,7 +380,7 @@ static void on_words(uv_stream_t *stream, ssize_t length, const uv_buf_t *buf)
     if (length < 0) uv_read_stop(stream);
 }
 
-/* What it wrote before it died and the loop has not seen. */
+/* Reads the output that it wrote before it died. */
 static void drain_words(ft_process *process)
 {
     uv_os_fd_t fd;

@@ -224,7 +224,7 @@ static ft_guard_fault (*const STEPS[])(ft_guard *guard, char c) = {
     [FT_GUARD_CHUNK_DATA_LF] = chunk_data_lf,
 };
 
-/* What most bytes of a head are: no step changes anything at them. */
+/* The classes of most bytes of a head: no step changes anything at them. */
 static const unsigned char RUNS[FT_GUARD_END + 1] = {[FT_GUARD_METHOD] = TOKEN,
                                                      [FT_GUARD_TARGET_REST] = TARGET,
                                                      [FT_GUARD_LINE_NAME] = TOKEN,

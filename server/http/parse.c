@@ -317,7 +317,7 @@ static bool head_done(ft_connection *connection)
 
 static bool refuse_llhttp(ft_connection *connection, llhttp_errno_t code)
 {
-    /* What is no token has not come past the guard. */
+    /* The guard has refused methods that are not tokens. */
     if (code == HPE_INVALID_METHOD)
         return refuse(connection, 501, "unknown-method", "this server does not know the method");
     if (code == HPE_INVALID_VERSION || code == HPE_PAUSED_H2_UPGRADE)

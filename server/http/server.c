@@ -180,7 +180,7 @@ ft_status ft_http_listen_unix(ft_http *http, const char *path, ft_error *err)
     int code = uv_pipe_bind(&listener->io.pipe, path);
     umask(mask);
     if (code == 0) code = uv_listen(&listener->io.stream, BACKLOG, on_connection);
-    if (code == UV_EACCES && !has_folder(path)) code = UV_ENOENT; /* libuv tells them as one */
+    if (code == UV_EACCES && !has_folder(path)) code = UV_ENOENT; /* libuv reports them as one */
     if (code != 0)
         return ft_error_set(err, FT_IO, "cannot listen on %.200s: %s", path, uv_strerror(code));
     listener->path = ft_strdup(path);

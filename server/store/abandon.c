@@ -1,4 +1,4 @@
-/* What becomes of tasks that got no result: given back, poisoned, out of time. */
+/* Tasks that got no result: handed back, poisoned, out of time. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,7 +219,7 @@ void ft_store_abandon(ft_store *store, const char *job, uint64_t token, ft_store
 
 /* ---- Out of time ----------------------------------------------------------------------------- */
 
-/* What is given up at once. */
+/* The state while several tasks of a job are given up. */
 typedef struct giving {
     ft_job_row job;
     char *model; /* owned */

@@ -177,7 +177,7 @@ void ft_store_trace_visible(ft_store *store, const char *trace, const char *proj
     ask_visible(store, trace, true, projects, done, data);
 }
 
-/* What was sent may become larger in the store than it was, and others may have come before it. */
+/* An upload may become larger in the store, and others may have come before it. */
 static ft_status check_bytes(ft_sql *sql, const ft_request *request, ft_error *err)
 {
     int64_t stored = 0;

@@ -18,7 +18,7 @@ static inline bool ft_task_is_cube(int64_t task)
     return FT_TASK_NUMBER(task) >= FT_CUBE_FIRST;
 }
 
-/* What a transaction did to a job's ready tasks. */
+/* Changes of a job's ready tasks in a transaction. */
 typedef struct ft_cube_counts {
     int64_t ready, dropped; /* more (or less) of them */
     json_t *gone;           /* an array, the caller's: tokens of leases that ended with a parent */

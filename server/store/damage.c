@@ -1,5 +1,5 @@
 /* Violations whose witness cannot be read any more: nobody can check them, so they are no findings.
- * What is stored stays as it is. */
+ * Stored content stays as it is. */
 #include <string.h>
 
 #include "store/internal.h"

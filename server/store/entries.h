@@ -1,4 +1,4 @@
-/* What plans say of their subproblems (docs/records.md, "plan"), as their texts. */
+/* The plans' entries for their subproblems (docs/records.md, "plan"), as their texts. */
 #ifndef FT_STORE_ENTRIES_H
 #define FT_STORE_ENTRIES_H
 

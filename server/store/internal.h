@@ -113,13 +113,14 @@ ft_status ft_store_job_move(ft_sql *sql, const char *job, ft_job_state to,
 /* The job of a task. FT_NOT_FOUND. */
 ft_status ft_store_task_job(ft_sql *sql, int64_t task, char job[FT_STORE_JOB_ID + 1],
                             ft_error *err) FT_MUST_CHECK;
-/* What the plan said of a subproblem, parsed; new reference. */
+/* The plan's entry for a subproblem, parsed; new reference. */
 ft_status ft_store_task_entry(ft_sql *sql, ft_entries *entries, int64_t task, json_t **entry,
                               ft_error *err) FT_MUST_CHECK;
 /* The fence: ends a task only for the holder of its present lease; *applied tells. */
 ft_status ft_store_task_end(ft_sql *sql, int64_t task, uint64_t token, ft_task_state to,
                             bool *applied, ft_error *err) FT_MUST_CHECK;
-/* What is still leased under the token goes back: *returned. alone: leased in no batch any more. */
+/* Hands back the tasks still leased under the token: *returned. alone: leased in no batch any more.
+ */
 ft_status ft_store_lease_end(ft_sql *sql, uint64_t token, bool alone, int64_t *returned,
                              ft_error *err) FT_MUST_CHECK;
 /* *jobs: an array, a job as often as it had a lease that has run out; the caller's. */

@@ -1,4 +1,4 @@
-/* What one project may have: rows beside the server's options, changed by `foretelld limit` while a
+/* Limits of one project: rows beside the server's options, changed by `foretelld limit` while a
  * daemon runs. */
 #ifndef FT_STORE_LIMITS_H
 #define FT_STORE_LIMITS_H

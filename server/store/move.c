@@ -73,7 +73,7 @@ typedef struct side {
     ft_strbuf select, first, last, insert;
 } side;
 
-/* What is read of a row. */
+/* The columns read of a row. */
 typedef struct row {
     ft_value values[COLUMNS];
     char *copies[COLUMNS];

@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 
-/* What was done, for people to see; one call a table and phase. */
+/* Progress for people; one call a table and phase. */
 typedef void (*ft_move_report)(void *data, const char *table, const char *what, int64_t rows);
 
 /* Places: sqlite:FOLDER, or postgresql://... Nobody may use either (FT_CONFLICT). FT_USAGE: no

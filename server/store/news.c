@@ -1,4 +1,4 @@
-/* What watchers of jobs ask for again and again. */
+/* Queries that watchers of jobs repeat. */
 #include <stdlib.h>
 
 #include "base/memory.h"

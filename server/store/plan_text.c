@@ -4,7 +4,7 @@
 
 #define HEAD_MOST (16u << 20) /* bytes of what no list has */
 
-/* What is left of the bytes that came, and who takes the elements. */
+/* The bytes not consumed yet, and the consumer of the elements. */
 typedef struct feed {
     ft_plan_text *text;
     const char *at, *end;

@@ -50,7 +50,7 @@ void ft_plan_spoil(ft_plan *plan)
 
 /* ---- Its parts ------------------------------------------------------------------------------- */
 
-/* What an element goes to. */
+/* The row that an element becomes. */
 typedef struct place {
     ft_sql *sql;
     int64_t job;
@@ -187,7 +187,7 @@ static ft_status check_sums(const ft_plan *p, ft_error *err)
     return status;
 }
 
-/* What is left of the text once the lists are stored. */
+/* The rest of the text once the lists are stored. */
 static ft_status read_head(ft_plan *p, ft_error *err)
 {
     static const char *const NAMES[] = {"model",       "candidates", "records",
@@ -231,7 +231,7 @@ static ft_status store_head(ft_sql *sql, const char *job, const ft_plan *p, ft_e
     return ft_store_job_move(sql, job, p->subproblems > 0 ? FT_JOB_SOLVING : FT_JOB_DONE, err);
 }
 
-/* What an earlier plan of the job, never committed, has behind the end of this one. */
+/* Removes rows of an earlier plan of the job, never committed, behind the end of this one. */
 static ft_status forget_rest(ft_sql *sql, int64_t job, const ft_plan *p, ft_error *err)
 {
     return ft_sql_run(sql, NULL, err, "DELETE FROM entries WHERE id BETWEEN ?1 AND ?2", "ii",

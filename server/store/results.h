@@ -11,7 +11,7 @@
 
 #define FT_RECORD_MEMBERS 9
 
-/* What the server itself needs of a RECORD (docs/records.md). */
+/* The members of a RECORD (docs/records.md) that the server itself needs. */
 typedef struct ft_record {
     ft_check check;
     ft_verdict verdict;

@@ -254,7 +254,8 @@ static ft_status retain_projects(ft_sql *sql, removed *r, bool *more, ft_error *
     return status;
 }
 
-/* What its project had no room for when it was read. */
+/* Removes traces of no project and no job: their project had no room for them when they were read.
+ */
 static ft_status remove_unseen(ft_sql *sql, removed *r, ft_error *err)
 {
     json_t *traces;

@@ -100,7 +100,7 @@ static json_t *places_of(ft_span accesses)
     return out;
 }
 
-/* What numbering looks at, read again: there may be many that need none of it. */
+/* Reads the record again for the members that numbering needs: many violations need none. */
 static ft_status settling(ft_sql *sql, const char *job, violation *its, json_t *shared,
                           ft_error *err)
 {

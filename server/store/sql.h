@@ -149,7 +149,7 @@ ft_status ft_sql_number(ft_sql *sql, int64_t *value, bool *found, ft_error *err,
 /* Runs a text of statements without arguments or rows. */
 ft_status ft_sql_script(ft_sql *sql, const char *script, ft_error *err) FT_MUST_CHECK;
 
-/* What the database said last. FT_FULL: the disk is full; else FT_IO, "<what>: <its message>". */
+/* The database's last error. FT_FULL: the disk is full; else FT_IO, "<what>: <its message>". */
 ft_status ft_sql_failed(const ft_sql *sql, const char *what, ft_error *err);
 
 /* A transaction that writes: in SQLite nobody else writes meanwhile. */

@@ -132,7 +132,7 @@ static ft_request *take(list *l, unsigned most, bool alike, unsigned *taken)
     return first;
 }
 
-/* What runs next; called with the mutex held. */
+/* The requests that run next; called with the mutex held. */
 static ft_request *take_group(ft_store *store, bool after_lengthy, unsigned *taken)
 {
     bool lengthy = store->lengthy.first && !(after_lengthy && store->waiting.first);
@@ -328,7 +328,7 @@ ft_request *ft_store_request(ft_status (*run)(ft_sql *, ft_request *, ft_error *
     return request;
 }
 
-/* What is asked for in one turn of the loop shares a commit. */
+/* Requests of one turn of the loop share a commit. */
 static void on_turn(uv_prepare_t *turn)
 {
     ft_store *store = turn->data;

@@ -130,7 +130,7 @@ ft_status ft_store_leases_return(ft_sql *sql, ft_error *err)
 
 /* ---- Leasing --------------------------------------------------------------------------------- */
 
-/* What is being leased. */
+/* The tasks of one job that a lease takes. */
 typedef struct taking {
     ft_job_row job;
     int64_t ids[FT_STORE_LEASE_MOST]; /* ascending */
@@ -568,7 +568,7 @@ static ft_status take_results(ft_sql *sql, ft_request *request, int64_t job, siz
 
 /* ---- Results with cubes ---------------------------------------------------------------------- */
 
-/* What the results of a request come to, where some are of cubes or split their tasks. */
+/* The outcome of a request's results if some are of cubes or split their tasks. */
 typedef struct outcome {
     ft_results decided; /* verdicts */
     size_t taken;       /* of the lease's tasks */

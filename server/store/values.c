@@ -114,7 +114,7 @@ static json_t *fingerprint_of(const char *key)
     return json_stringn(hex, 16);
 }
 
-/* What the plan said about the subproblem and a record repeats. */
+/* Copies the members of the plan's entry that a record repeats. */
 static void copy_members(json_t *record, const json_t *entry)
 {
     static const char *const NAMES[] = {"check", "key", "pairs", "property", "name", "object"};

@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "store/internal.h"
 
-/* What some records of one check and verdict add up to. */
+/* The sum of some records of one check and verdict. */
 typedef struct tally {
     int64_t records, count, solved, sliced, encoded;
 } tally;
@@ -107,7 +107,7 @@ static json_t *zero_counts(int64_t candidates)
     return counts;
 }
 
-/* What is not decided yet is shown, so that the counts add up at any moment. */
+/* Undecided candidates are counted too, so that the counts add up at any moment. */
 static void add_pending(json_t *counts)
 {
     json_int_t open = json_integer_value(json_object_get(counts, "candidates"));
@@ -218,7 +218,7 @@ typedef struct page_start {
     int64_t after; /* the number of the last record of the page before; 0: the first page */
 } page_start;
 
-/* What a cursor in the order of the plan begins with. */
+/* The first letter of a cursor in the order of the plan. */
 #define PLANNED "p"
 
 static ft_status find_start(const char *cursor, ft_job_state state, page_start *start,
@@ -330,7 +330,7 @@ static ft_status add_text(ft_sql *sql, ft_statement *statement, const char *job,
     return status;
 }
 
-/* What is left of a violation whose witness is damaged. */
+/* The row of a violation whose witness is damaged. */
 static ft_status add_damaged(ft_sql *sql, ft_statement *statement, const ft_request *request,
                              const char *why, json_t *report, json_t **entry, ft_error *err)
 {

@@ -161,7 +161,7 @@ static void set_timer(ft_webhooks *webhooks, const json_t *wait, size_t taken)
     bool shared = ft_store_is_shared(webhooks->app->store);
     if (!json_is_integer(wait) && !shared) return;
     if (shared && (!json_is_integer(wait) || ms > POLL_MS)) ms = POLL_MS;
-    /* What is due but not to be had waits for an attempt under way, whose end asks again. */
+    /* A delivery that is due but leased waits for that attempt, whose end asks again. */
     if (ms == 0 && taken == 0) ms = RETRY_MS;
     uv_timer_start(&webhooks->timer, on_timer, ms, 0);
 }

@@ -65,7 +65,8 @@ static uint32_t epoch_of(const search *s, uint32_t e)
     return s->epoch ? s->epoch[e] : 0;
 }
 
-/* Whoever takes a writer-preferring lock for writing keeps readers waiting, whatever it holds. */
+/* A request to write keeps readers of a writer-preferring lock waiting, whatever its thread holds.
+ */
 static bool keeps_readers_waiting(const search *s, uint32_t e)
 {
     const ft_trace *trace = s->c->trace;

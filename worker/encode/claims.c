@@ -310,7 +310,7 @@ static void ask_last_access(ft_decider *d, ft_query *q, const ft_claim *claim)
     ft_access scratch;
     const ft_access *accesses = ft_trace_accesses(trace, e, &scratch, &count);
     uint32_t i = ft_run_find_access(trace, e, claim->variable, claim->writes[2]);
-    /* What is before t_c' may be passed over. */
+    /* Events before t_c' may be skipped. */
     if (!ft_fault_is(FT_FAULT_OFF_PATH)) assume(q, ft_cssa_path(d->cssa, claim->events[0]));
     ft_query_next(d, q, e);
     if (i >= count || !ft_access_conditional(trace, e, &accesses[i])) return;

@@ -108,7 +108,7 @@ ft_expr ft_cssa_read(const ft_cssa *c, uint32_t e, uint32_t i)
     return read;
 }
 
-/* What the i-th assignment of e computes. */
+/* The value that the i-th assignment of e computes. */
 static ft_expr value_at(const ft_cssa *c, uint32_t e, uint32_t i)
 {
     assert(c->assigned[e] != UINT32_MAX && c->assigned[e] + i < c->values.len);

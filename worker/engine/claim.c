@@ -68,7 +68,7 @@ static ft_answer decide_by(ft_engine *engine, ft_solver solver, uint32_t share,
         answer = decide_fresh(engine, question, witness, stats);
     engine->problem.solver = engine->spec.solver;
     if (answer != FT_ANSWER_SAT || !stats->beyond) return answer;
-    /* A guess: what the solver was not told may not matter here. */
+    /* A guess: the constraints that the solver was not given may not matter here. */
     witness->wakeups = engine->problem.wakeups;
     if (ft_checker_check(ft_analyses_checker(engine->analyses), witness, NULL, NULL) == FT_OK)
         return answer;
@@ -334,7 +334,7 @@ ft_status ft_engine_confirm(ft_engine *engine, ft_witness *witness, ft_reading *
     return status;
 }
 
-/* What a schedule of a solver's is worth. UNKNOWN: it rests on a value that the trace does not
+/* The verdict on a solver's schedule. UNKNOWN: it depends on a value that the trace does not
  * give. */
 static ft_judgement judge_schedule(ft_engine *engine, uint32_t bound, ft_witness *witness,
                                    ft_reading *reading, const ft_decide_stats *stats)

@@ -13,7 +13,7 @@ unsigned ft_fault_refused;
 
 /* ---- models ---- */
 
-/* What the run of a trace says of its values. */
+/* Which values the observed run of a trace has. */
 typedef struct run_facts {
     bool valued, symbolic, arms_computed;
 } run_facts;
@@ -464,7 +464,7 @@ static void add_note(json_t *notes, const char *code, uint32_t event, uint64_t c
     json_array_append_new(notes, note);
 }
 
-/* Whose recordings have values expects that each is looked at under `maximal`. */
+/* Users whose recordings have values expect each of them to be checked under `maximal`. */
 static void add_model_notes(const ft_engine *engine, json_t *notes)
 {
     uint32_t unvalued = ft_run_unvalued(engine->run);

@@ -550,7 +550,7 @@ static json_t *solve_for(ft_engine *engine, const ft_group *group, double ms)
     return record;
 }
 
-/* What cannot be split has all of its time. */
+/* A group that cannot be split has all of its time. */
 json_t *ft_engine_solve_group(ft_engine *engine, const ft_group *group)
 {
     FT_REQUIRE(engine->candidates && group);

@@ -52,7 +52,7 @@ static inline bool ft_engine_goes_without(const ft_engine *engine, ft_pass_id pa
     return engine->spec.without >> pass & 1;
 }
 
-/* What became of one claim. */
+/* The decision on one claim. */
 typedef struct ft_judgement {
     ft_verdict verdict;
     ft_reason reason;
@@ -107,7 +107,7 @@ ft_engine *ft_engine_wider(ft_engine *engine, double *ms);
  * happened at the break; NULL: none. */
 ft_engine *ft_engine_relaxed(ft_engine *engine);
 void ft_engine_free_relaxed(ft_engine *engine);
-/* What the plan refuted of the group holds whatever happened at the break. */
+/* The plan's refutations of the group hold whatever happened at the break. */
 bool ft_engine_pruned_certainly(const ft_engine *engine, const ft_group *group);
 /* Reasons of the plan that depend on the hard order alone, or on the lock that they name. */
 bool ft_engine_is_certain_reason(const ft_engine *engine, ft_reason reason, uint32_t lock);

@@ -146,7 +146,7 @@ typedef struct ft_pass {
     uint32_t share; /* percent */
 } ft_pass;
 
-/* What became of a pass's questions. */
+/* Counts of a pass's questions and answers. */
 typedef struct ft_pass_tally {
     uint64_t asked, decided;
     uint64_t left_out; /* questions that the pass did not look at, because of a limit of its own */

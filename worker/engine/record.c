@@ -96,7 +96,7 @@ static json_t *text_or_null(const char *text)
     return text ? json_string(text) : json_null();
 }
 
-/* Those that others may hold at the same time are told apart: they exclude writers alone. */
+/* Locks held for reading are marked: they exclude writers alone. */
 static void add_locks(const ft_record_context *c, uint32_t e, json_t *access)
 {
     json_t *locks = json_array(), *shared = json_array();
@@ -113,7 +113,7 @@ static void add_locks(const ft_record_context *c, uint32_t e, json_t *access)
     json_decref(shared);
 }
 
-/* What the i-th event of the claim does to `variable`, in one word. */
+/* The access of the claim's i-th event to `variable`, in one word. */
 static const char *access_word(const ft_trace *trace, const ft_claim *claim, uint32_t i)
 {
     uint32_t e = claim->events[i];
@@ -145,7 +145,7 @@ static void add_helper_call(const ft_record_context *c, uint32_t e, json_t *acce
     json_object_set_new(access, "asked_by", text_or_null(c->trace->locations[loc].function));
 }
 
-/* What people read, where that is something else than `text`, for machines. */
+/* The text for people, if it differs from `text`, which is for machines. */
 static void add_display(const ft_record_context *c, uint32_t e, const char *text, json_t *json)
 {
     ft_strbuf display = {0};
@@ -219,7 +219,7 @@ static void atomicity_sentence(ft_strbuf *out, const ft_record_context *c, const
     ft_strbuf_puts(out, " of one transaction");
 }
 
-/* Who has it: the child of a join has been named already. */
+/* Names the thread that has it; the child of a join has been named already. */
 static void add_keeper(ft_strbuf *out, const ft_trace *trace, uint32_t request, uint32_t keeper)
 {
     if (trace->kind[request] == FT_EVENT_JOIN) return;
@@ -549,7 +549,7 @@ static bool is_explored(const ft_trace *trace)
     return false;
 }
 
-/* What only synchronisation was asked about is possible, no more. */
+/* A finding of which only the synchronisation was checked is `possible`. */
 static const char *status_word(const ft_record_context *c, ft_check check,
                                const ft_decision *decision)
 {
@@ -583,7 +583,7 @@ static bool reads_anew(const ft_record_context *c, const ft_claim *claim)
     return false;
 }
 
-/* What an event does to a variable in one step, whether its terms say so or its kind. */
+/* The effect of an event on a variable in one step, by its terms or its kind. */
 typedef struct deed {
     bool reads, writes, atomic;
 } deed;

@@ -28,7 +28,7 @@ typedef struct ft_record_context {
     const ft_witness *witness;
 } ft_record_context;
 
-/* What is to be said of a candidate or a block of candidates. */
+/* The decision on a candidate or a block of candidates, as the record gives it. */
 typedef struct ft_decision {
     ft_verdict verdict;
     ft_reason reason;

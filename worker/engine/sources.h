@@ -1,4 +1,5 @@
-/* What a trace says of its program's source, in a record: the record is read where neither is. */
+/* The source lines that a trace holds, in a record: readers of the record have neither the trace
+ * nor the source. */
 #ifndef FT_ENGINE_SOURCES_H
 #define FT_ENGINE_SOURCES_H
 

@@ -44,7 +44,7 @@ static uint64_t surviving(const ft_engine *engine, ft_check check)
     return total;
 }
 
-/* What all three passes leave of a check's claims; false: too many to be asked one by one. */
+/* The number of a check's claims that all three passes leave; false: too many to ask one by one. */
 static bool count_left(ft_engine *engine, ft_check check, uint64_t *left)
 {
     counting k = {.engine = engine, .claims = surviving(engine, check)};

@@ -85,8 +85,8 @@ static void count_threads(summary *s)
     }
 }
 
-/* What several threads use comes first, then what passes between them most, then what is used most.
- */
+/* Variables that several threads use come first, then by how often values pass between threads,
+ * then by uses. */
 static int by_heat(const void *a, const void *b)
 {
     const tally *x = a, *y = b;

@@ -230,7 +230,7 @@ static ft_status explore_once(ft_exploring *x, ft_error *err)
     return status;
 }
 
-/* What cannot be explored is said, and what was found before counts. */
+/* An error that ends the exploration is reported; earlier findings stay valid. */
 static ft_status leave_open(ft_exploring *x, ft_error *err)
 {
     free(x->open);

@@ -29,7 +29,7 @@ ft_status ft_explored_read(const void *bytes, size_t length, struct ft_program *
 void ft_explored_write(const struct ft_program *program, ft_strbuf *out); /* the binary form */
 void ft_explored_free(struct ft_program *program);                        /* accepts NULL */
 
-/* What is going on, for people who wait; asked now and then. */
+/* Progress for people who wait; asked for now and then. */
 typedef struct ft_exploring_progress {
     void (*say)(void *context, uint64_t runs, uint64_t classes, uint64_t found);
     void *context;

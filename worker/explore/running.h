@@ -82,14 +82,14 @@ struct ft_symbolic {
 enum { SECTIONS, NEVER, FIRST_OBJECT }; /* objects: atomic sections; what nobody ever gives */
 
 /* ---- operations.c */
-/* What the thread stands before, as the search has it. */
+/* The thread's next operation in the search's terms. */
 ft_status ft_running_operation(running *r, uint32_t t, const ft_sym_operation *o, ft_x_operation *x,
                                ft_error *err) FT_MUST_CHECK;
 /* What an atomic holds where a run meets it first, and later that nothing else changed it. */
 ft_status ft_running_check_content(running *r, const ft_sym_operation *o, const ft_x_operation *x,
                                    ft_error *err) FT_MUST_CHECK;
 uint64_t ft_running_outcome(const running *r, const ft_sym_operation *o, const ft_x_operation *x);
-/* What the action changes of what the run knows. */
+/* Updates the run's knowledge by the action. */
 void ft_running_track(running *r, uint32_t t, const ft_sym_operation *o, const ft_x_action *a);
 
 /* ---- judge.c */

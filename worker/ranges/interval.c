@@ -44,7 +44,7 @@ ft_range ft_range_any(ft_sort sort)
     return (ft_range){least, -1 - least, 0, mask_of(sort.width)};
 }
 
-/* What each view of a BitVec says about the other, where its sign is known. */
+/* Each view of a BitVec narrows the other if its sign is known. */
 static ft_range tighten(ft_sort sort, ft_range r)
 {
     uint64_t sign = (uint64_t)1 << (sort.width - 1), mask = mask_of(sort.width);

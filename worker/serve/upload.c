@@ -18,7 +18,7 @@ ft_status ft_exchange_data(ft_service *s, ft_wire_frame *frame, ft_error *err)
 
 /* ---- stored traces and programs ---- */
 
-/* What comes is one or the other, by its first bytes. */
+/* The upload is a trace or a program, by its first bytes. */
 typedef struct arriving {
     ft_reader *reader;
     ft_strbuf program;

@@ -193,7 +193,7 @@ static void limit(ft_z3_session *s, ft_op op, ft_expr value, ft_value bound)
     Z3_solver_assert(s->z3, s->solver, compare(s, op, value, ft_session_value(&s->base, bound)));
 }
 
-/* What the form alone does not say of the range. */
+/* Adds the part of the range that the bit-vector's width does not imply. */
 static void limit_to(ft_z3_session *s, ft_expr value, ft_range range)
 {
     const ft_z3_expr *e = ft_z3_expr_of(value);

@@ -17,7 +17,7 @@ typedef enum ft_z3_form {
     FT_Z3_SIGNED    /* likewise in two's complement */
 } ft_z3_form;
 
-/* What is behind an ft_expr. */
+/* The expression behind an ft_expr. */
 typedef struct ft_z3_expr {
     Z3_ast ast;
     ft_sort sort; /* of the value */

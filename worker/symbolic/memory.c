@@ -370,7 +370,7 @@ void sym_store_at(ft_sym_state *m, const where *w, uint8_t width, value stored)
     }
 }
 
-/* Who uses the object, and where it is not known where. */
+/* Notes the use of the object by the thread; an unknown place counts as the whole object. */
 static void note(ft_sym_state *m, uint32_t t, const where *w, uint64_t n, bool writes)
 {
     object *o = object_of(m, w->object);

@@ -14,7 +14,7 @@ enum {
     ROUNDS = 200      /* questions to find one smallest value */
 };
 
-/* What is known of a condition. */
+/* The knowledge about a condition. */
 typedef struct condition {
     uint64_t mask; /* of its symbols, modulo 64 */
     uint32_t first, n;

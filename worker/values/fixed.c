@@ -158,7 +158,7 @@ static set values_of(const finder *f, uint32_t e, ft_symbol symbol)
     return one ? values_of_local(f, one) : (set){.any = true};
 }
 
-/* What the term of event e can be: of each combination of its symbols' values. */
+/* The possible values of the term of event e, over the combinations of its symbols' values. */
 static set values_of_term(const finder *f, uint32_t e, ft_term term)
 {
     set of[MOST_SYMBOLS], made = {0};

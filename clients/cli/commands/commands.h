@@ -1,4 +1,4 @@
-/* What each command of `foretell` does.
+/* The commands of `foretell`, a function each.
  *
  * A command takes the parsed options, prints its result on standard output and its own errors on
  * standard error, and returns the exit code. `test` runs three others in one: record, check and

@@ -215,7 +215,7 @@ static void print_terms(const ft_record_terms *t)
                 (unsigned long long)t->wrong);
 }
 
-/* What the program would do with other values is known from terms alone. */
+/* Only terms give the program's behaviour with other values. */
 static void print_transactions(const ft_record_summary *s)
 {
     if (s->terms.on || !s->transactions) return;
@@ -233,7 +233,7 @@ static void print_hot(const ft_record_summary *s)
                 i + 1 == FT_RECORD_HOT || !s->hot[i + 1].n ? "\n" : "");
 }
 
-/* Whoever left by itself, past the recorder, is mostly a daemon's first process. */
+/* A process that ended past the recorder is mostly a daemon's first process. */
 static const char *end_text(const run *r, ft_raw_end end)
 {
     if (end != FT_RAW_END_OPEN || !WIFEXITED(r->status)) return ft_raw_end_text(end);
@@ -291,7 +291,7 @@ static ft_status check_started(const ft_program_file *log, run *r, ft_error *err
     return header.started ? FT_OK : ft_program_absent(program, r->status, &header, err);
 }
 
-/* What is told begins a line; what only the program prints somewhere is its own. */
+/* A message of ours begins a line; the program's output is left alone. */
 static void end_line(const run *r)
 {
     bool seen = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
@@ -494,7 +494,7 @@ static void print_repeat(const run *r)
     fputs("\n", stderr);
 }
 
-/* What the command ends with, once there is a trace of that run. */
+/* The command's exit code, once there is a trace of that run. */
 static ft_exit code_of(const run *r)
 {
     enum { SIGNALLED = 128 };

@@ -12,7 +12,7 @@
 #include "trace/reader.h"
 #include "verdict/checker.h"
 
-enum { HOT = 10 }; /* locations that are told */
+enum { HOT = 10 }; /* locations that are printed */
 
 /* Each event is counted once. */
 static uint64_t sum_of(const uint32_t *counts, size_t n)

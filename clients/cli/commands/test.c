@@ -219,7 +219,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*one, *other);
 }
 
-/* What it is and where: other runs have the same, in any order, and one replay of it will do. */
+/* The finding's kind and place: other runs have it too, in any order, and one replay suffices. */
 static char *place_of(const char *witness)
 {
     json_t *json = json_load_file(witness, 0, NULL), *event;

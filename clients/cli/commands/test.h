@@ -1,4 +1,4 @@
-/* What the files of `foretell test` share. */
+/* Declarations that the files of `foretell test` share. */
 #ifndef FT_CLI_RUN_TEST_H
 #define FT_CLI_RUN_TEST_H
 

@@ -53,7 +53,7 @@ static bool is_asked_for(const ft_options *o, const search *s)
     return any && !(s->wakeups && o->wakeups);
 }
 
-/* Whoever chose a model, says what is known already or reads a document wants that alone; terms
+/* A user who chose a model, gave a baseline or asked for a document wants that alone; terms
  * say what is computed from other values. */
 static bool is_wanted(const ft_options *o)
 {

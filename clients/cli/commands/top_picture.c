@@ -58,7 +58,7 @@ static const char *word(const json_t *object, const char *member)
     return text ? text : "-";
 }
 
-/* What came of it in the last minute, for each second; negative: nothing is known yet. */
+/* The series' rate a second over the last minute; negative: not known yet. */
 static double rate(const json_t *stats, const char *series)
 {
     const json_t *history = json_object_get(stats, "history");

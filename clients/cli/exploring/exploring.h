@@ -54,7 +54,7 @@ typedef struct ft_explorer {
     ft_places places;
 } ft_explorer;
 
-/* What a run needs that is less likely than others (explore/delays.h). */
+/* An unlikely event that a run needs (explore/delays.h). */
 typedef enum ft_need {
     FT_NEEDS_NOTHING,
     FT_NEEDS_DELAY,     /* a sleep or a time limit is over before other threads go on */

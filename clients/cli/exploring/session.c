@@ -156,7 +156,7 @@ static bool is_same_setting(const ft_run_setting *a, const ft_run_setting *b)
     return a->n == b->n && a->as_one == b->as_one && a->polls == b->polls;
 }
 
-/* What the executor saw since the points were set, before the part was interrupted. */
+/* Repeats what the executor saw since the points were set, before the part was interrupted. */
 static ft_status look_again(session *s, ft_error *err)
 {
     ft_status status = FT_OK;
@@ -365,7 +365,8 @@ static ft_status run_kept(session *s, const ft_kept_run *kept, ft_error *err)
     return status;
 }
 
-/* What the interrupted exploration saw, by its runs; they are kept again where they show it. */
+/* Repeats the kept runs of the interrupted exploration; each is kept again if it shows its failure.
+ */
 static ft_status run_all_kept(session *s, ft_rest *rest, ft_error *err)
 {
     ft_status status = FT_OK;

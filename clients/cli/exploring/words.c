@@ -27,7 +27,7 @@ bool ft_exploration_ended(const ft_exploration *x)
     return x->sync.outcome.stop == FT_X_STOP_END && plain && !x->refused;
 }
 
-/* What a reader must know before he takes the word for more than it is. */
+/* The limits of the word `every schedule`, which a reader must know. */
 static void print_limits(const ft_exploration *x, const ft_explored_part *part, ft_strbuf *out)
 {
     const ft_x_counts *total = &part->outcome.total;

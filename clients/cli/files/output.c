@@ -134,7 +134,7 @@ static FILE *open_nameless(const char *path)
     return file;
 }
 
-/* What the link says, seen from here; NULL: it is no link. */
+/* The link's target, relative to the current folder; NULL: it is not a link. */
 static char *read_link(const char *path)
 {
     char target[PATH_MAX];
@@ -221,7 +221,7 @@ ft_status ft_output_close(ft_output *o, ft_status status, ft_error *err)
     bool bad = fflush(o->file) != 0 || ferror(o->file);
     if (bad && !status && o->file != stdout) status = unwritable(o, err);
     if (o->nameless && !status && !give_name(o)) status = unwritable(o, err);
-    /* What everybody prints to standard output is looked at when the command ends. */
+    /* Errors of standard output are reported when the command ends. */
     if (o->file != stdout && fclose(o->file) && !status) status = unwritable(o, err);
     if (o->temporary && !status && rename(o->temporary, o->path)) status = unwritable(o, err);
     assert(status || !o->nameless); /* what is written well has its name */

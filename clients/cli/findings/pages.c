@@ -81,7 +81,7 @@ static void number_findings(ft_pages *p, ft_report *model)
     }
 }
 
-/* What an earlier file has is told there. */
+/* A finding that an earlier file has is reported there. */
 static void find_told(ft_pages *p, ft_finding *finding)
 {
     ft_emit *emit = p->emit;

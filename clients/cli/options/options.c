@@ -547,7 +547,7 @@ ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error 
         const char *word = argv[i];
         if (only_arguments || word[0] != '-' || !word[1]) {
             ft_vec_push(&options->arguments, word);
-            /* What follows the program is the program's, as with env and nice. */
+            /* Arguments behind the program's name are the program's, as with env and nice. */
             if (RECORD_COMMANDS >> options->command & 1) only_arguments = true;
         } else if (strcmp(word, "--") == 0) {
             only_arguments = true;

@@ -147,7 +147,7 @@ static int start(char *const *argv, const ft_program_file *file, ft_program_way 
     return why;
 }
 
-/* What came when no program ran is for none. */
+/* Signals that came while no program ran are discarded. */
 static void drop_words(void)
 {
     while (ft_signals_take()) continue;

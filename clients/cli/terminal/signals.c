@@ -14,7 +14,7 @@ static void note(int number, siginfo_t *info, void *context);
     {                                                                                              \
         .sa_sigaction = note, .sa_flags = SA_SIGINFO                                               \
     }
-/* What is done with them. A pipe that nobody reads and a file that is too long (ulimit -f) are
+/* The handling of each signal. A pipe that nobody reads and a file that is too long (ulimit -f) are
  * errors of the call that writes; how a child ended is lost where SIGCHLD is ignored. */
 static const struct {
     int number;
@@ -28,8 +28,8 @@ static const struct {
     {SIGXFSZ, {.sa_handler = SIG_IGN}},
     {SIGCHLD, {.sa_handler = SIG_DFL}},
 };
-/* What people and supervisors send a program they started; the real-time signals too. Not the
- * clocks of SIGPROF and SIGVTALRM: a profiler of ours sets them. */
+/* Signals that people and supervisors send a program they started; the real-time signals too. Not
+ * the clocks of SIGPROF and SIGVTALRM: a profiler of ours sets them. */
 static const int words[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGURG, SIGWINCH, SIGIO, SIGPWR};
 #define N(array) (sizeof array / sizeof array[0])
 
@@ -51,7 +51,7 @@ static void note(int number, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* What the terminal tells all of us (SIGWINCH) needs no relay. */
+/* The terminal sends SIGWINCH to the whole group, so it needs no relay. */
 static void keep(int number, siginfo_t *info, void *context)
 {
     (void)context;

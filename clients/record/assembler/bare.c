@@ -56,7 +56,7 @@ static ft_asm_instruction pushed(ft_asm_text t)
     return i;
 }
 
-/* What the line does to memory that others may have. */
+/* Does the line access memory that other threads may use? */
 static bool accesses(ft_asm_text t, ft_asm_instruction *i)
 {
     *i = ft_asm_begins(t, "pushq") ? pushed(t) : ft_asm_understand(t);

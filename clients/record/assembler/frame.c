@@ -2,7 +2,7 @@
 
 #include "text.h"
 
-/* What a line does with addresses in the frame. */
+/* How a line uses addresses in the frame. */
 typedef enum use {
     NOTHING,
     TAKES, /* puts one into rdi */

@@ -247,7 +247,7 @@ static const row *find(ft_asm_text name, unsigned *size)
     return *size && found && found->size < BYTE ? found : NULL;
 }
 
-/* Of a name without a suffix the other operand's register tells the size. */
+/* Without a suffix in the name, the other operand's register gives the size. */
 static unsigned size_by_registers(const ft_asm_text *operands, unsigned n)
 {
     for (unsigned i = n; i-- > 0;)

@@ -1,4 +1,4 @@
-/* What an instruction of x86-64 does to memory, from its text in AT&T syntax. */
+/* The memory accesses of an x86-64 instruction, from its text in AT&T syntax. */
 #ifndef FT_ASSEMBLER_INSTRUCTION_H
 #define FT_ASSEMBLER_INSTRUCTION_H
 

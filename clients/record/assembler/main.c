@@ -150,7 +150,8 @@ static char *file_of(const ft_asm_buffer *b)
     return path;
 }
 
-/* Its exit code. What it says of text that it does not take, nobody hears: it is tried again. */
+/* Runs the assembler and returns its exit code. Its messages are discarded: the caller tries again.
+ */
 static int try(int argc, char **argv)
 {
     int status, said = memfd_create("said", 0);

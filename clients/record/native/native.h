@@ -111,7 +111,7 @@ bool ft_native_has_wide_points(const ft_native *native);
  * many as the options say: further rounds were not tried. False: there are no more than i. */
 bool ft_native_lingering(const ft_native *native, size_t i, ft_native_place *place);
 
-/* What a run wrote (its `output`), where options.run.keeps_output is set: its first 64 KiB. */
+/* The output of a run (its `output`), where options.run.keeps_output is set: its first 64 KiB. */
 typedef struct ft_native_text {
     char *bytes; /* the executor's */
     size_t size;
@@ -120,7 +120,7 @@ ft_native_text ft_native_output(const ft_native *native, uint64_t output);
 
 /* The first call that no exploration does and that ended a run; NULL: none. *place: where. */
 const char *ft_native_refused(const ft_native *native, ft_native_place *place);
-/* What differed in the run that did not follow its prefix; NULL: none strayed. */
+/* The first difference in the run that did not follow its prefix; NULL: none strayed. */
 const char *ft_native_strayed(const ft_native *native);
 
 /* Where the thread stood at that run's end: the return address of the call; 0: it had ended. */
@@ -134,7 +134,7 @@ bool ft_native_name_threads(ft_native *native, const ft_exploring_thread *all, s
 /* Is the place in the program itself, not in a library? */
 bool ft_native_is_program(const ft_native *native, const ft_native_place *place);
 
-/* What the thread of a step had to wait for before it. */
+/* The sleep or time limit that the thread of a step had to wait for. */
 typedef struct ft_native_delay {
     uint32_t ms;   /* 0: nothing */
     bool is_limit; /* the time limit of its wait passed; else it slept */

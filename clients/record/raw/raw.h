@@ -168,7 +168,7 @@ typedef struct ft_raw_header {
     X(DOING, "uuuu",                                                                               \
       "thread, ft_raw_doing, ft_event_kind, site: at the end of a run that ends late")
 
-/* What a thread does when a run ends late. */
+/* The state of a thread when a run was ended from outside. */
 typedef enum ft_raw_doing {
     FT_RAW_DOING_RUNS,   /* it can go on; its site is that of its last record */
     FT_RAW_DOING_WAITS,  /* for another thread: the event's kind and site are its request's */

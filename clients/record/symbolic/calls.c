@@ -108,7 +108,7 @@ static ft_sym_effect effect_of(LLVMValueRef instruction, const char *name)
 {
     if (!name) return FT_SYM_SEES_MEMORY;
     if (only_prints(instruction, name)) return FT_SYM_SEES_NOTHING;
-    /* Its result is a text of a length that it is told. */
+    /* Its result is a text whose length is an argument. */
     if (!strcmp(name, "pthread_getname_np")) return FT_SYM_SEES_MEMORY;
     bool values = is_one_of(name, sees_values) || begins_with_one_of(name, value_prefixes);
     return values ? FT_SYM_SEES_VALUES : FT_SYM_SEES_MEMORY;
@@ -265,7 +265,7 @@ static LLVMTypeRef type_of_object(LLVMValueRef object)
     return LLVMIsConstant(LLVMGetOperand(object, 0)) ? LLVMGetAllocatedType(object) : NULL;
 }
 
-/* What it is an address in, or what it was before it was called `void *`. */
+/* The pointer before all steps to members and casts. */
 static LLVMValueRef base_of(LLVMValueRef pointer)
 {
     for (;;) {

@@ -282,7 +282,7 @@ static bool fails(LLVMBasicBlockRef block)
     return failing_call(block) != NULL;
 }
 
-/* What the assertion there says, in the program's source; null where several share the call. */
+/* The source text of the assertion there; null if several assertions share the call. */
 static LLVMValueRef expression_of(ft_pass *p, LLVMBasicBlockRef block)
 {
     LLVMValueRef text = LLVMGetOperand(failing_call(block), 0);

@@ -239,7 +239,7 @@ static void add_words(ft_command *command, const char *words)
         if (*word) ft_command_add(command, word);
 }
 
-/* What the command line asks for; options in FORETELL_CC count too. */
+/* Reads the request of the command line; options in FORETELL_CC count too. */
 static ft_request understand(const char *compiler, const ft_command *arguments)
 {
     ft_command words = {0}, all = {0};

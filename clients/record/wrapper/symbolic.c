@@ -399,7 +399,7 @@ static int compile_and_link(const ft_build *b, const inputs *in, const char *wor
     return code;
 }
 
-/* What the compiler left there too (-save-temps=obj). */
+/* Also removes files that the compiler left there (-save-temps=obj). */
 static void remove_folder(const char *work)
 {
     DIR *folder = opendir(work);

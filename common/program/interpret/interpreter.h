@@ -66,7 +66,7 @@ typedef struct ft_interpreter_options {
     void *context;
 } ft_interpreter_options;
 
-/* What a thread stands before. */
+/* The next operation of a thread. */
 typedef struct ft_interpreter_operation {
     ft_code code;    /* FT_CODES: the thread's beginning; FT_CODE_FAIL: an error */
     bool second;     /* the second half: a wait's return, a barrier's, a once's */

@@ -703,7 +703,7 @@ static void make_document(telling *s, ft_story *story, json_t *final, json_t *ev
     json_decref(steps);
 }
 
-/* What is the same in every execution that shows the bug: its kind and places. */
+/* The parts that every execution with the bug shares: its kind and places. */
 static void make_key(ft_story *story)
 {
     ft_strbuf key = {0};

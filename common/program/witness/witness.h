@@ -67,7 +67,7 @@ ft_program *ft_program_with_points(const ft_program *numbered, const ft_points *
 /* The place of the program without points; false: the instruction is one of a point's section. */
 bool ft_points_original(const ft_points *points, ft_interpreter_place *place);
 
-/* What an execution looks like for readers. */
+/* An execution in the form that reports show. */
 typedef struct ft_story {
     json_t *witness;  /* the whole document */
     json_t *accesses; /* ACCESS of docs/records.md of the claim's events */

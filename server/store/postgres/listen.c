@@ -1,4 +1,4 @@
-/* What other nodes say: a thread with a connection of its own that waits for notifications. */
+/* News of other nodes: a thread with a connection of its own that waits for notifications. */
 #include <errno.h>
 #include <libpq-fe.h>
 #include <poll.h>

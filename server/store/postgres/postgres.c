@@ -206,7 +206,7 @@ static void ignore_notice(void *data, const char *message)
     (void)message;
 }
 
-/* What must not be seen in a list of processes, or be logged. */
+/* Refuses an address with a password: lists of processes and logs would show it. */
 static ft_status check_address(const char *address, ft_error *err)
 {
     char *why = NULL;
@@ -262,7 +262,7 @@ PGconn *ft_postgres_dial(const char *address)
     return PQconnectdbParams(keys, values, 1);
 }
 
-/* What is answered is durable, whatever the database's default. A node that was stopped in a
+/* An answered request is durable, whatever the database's default. A node that was stopped in a
  * transaction must not hold its locks for ever. */
 static const char SESSION[] =
     "SET client_min_messages = error; SET bytea_output = hex; SET standard_conforming_strings = on;"

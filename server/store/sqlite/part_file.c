@@ -19,7 +19,7 @@
 
 static const int SIGNALS[FT_PART_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 
-/* What a signal removes. */
+/* The files that a signal handler removes. */
 static const char *volatile part_path, *volatile part_journal;
 
 /* The signal comes again, with its own effect, once this returns. */

@@ -10,7 +10,7 @@
 
 #define MEMORY ((rlim_t)512 << 20)
 
-/* What neither libcurl, TLS nor the resolver asks for, and what an intruder would. */
+/* System calls that libcurl, TLS and the resolver do not need and an intruder would. */
 static const char *const DENIED[] = {
     "execve",
     "execveat",

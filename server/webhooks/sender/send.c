@@ -50,7 +50,7 @@ static struct curl_slist *make_headers(const json_t *request)
 {
     size_t i;
     const json_t *line;
-    /* What libcurl would add by itself. */
+    /* Without this libcurl adds an Expect header. */
     struct curl_slist *list = curl_slist_append(NULL, "Expect:");
     json_array_foreach(json_object_get(request, "headers"), i, line)
     {

@@ -222,7 +222,7 @@ void ft_stuck_flow_free(ft_stuck_flow *f)
 
 /* ---- claims ---------------------------------------------------------------------------------- */
 
-/* What a thread can have done at the places where it may be at rest. */
+/* The sums of a thread's changes at the places where it may wait forever. */
 typedef struct done {
     bool any; /* there is such a place */
     span added[FT_FLOW_MOST];

@@ -188,7 +188,7 @@ static uint32_t end_of_signals(const search *x, const ft_step *step, uint32_t fr
     return end;
 }
 
-/* What is left of the step, from that act on; its thread counts as behind it already. */
+/* Executes the step from that act on; its thread already counts as behind it. */
 static void act(search *x, uint32_t *state, const ft_step *step, uint32_t from)
 {
     const ft_step_act *acts = x->steps->acts.data + step->first_act;

@@ -391,7 +391,7 @@ static uint32_t steps_within(const maker *m, uint32_t thread, uint32_t events)
     return begun ? begun - 1 : 0;
 }
 
-/* What hard order has before the step, beyond what it has before the thread's earlier ones. */
+/* The steps that hard order puts before this one and not before the thread's earlier ones. */
 static void find_needs_of(maker *m, ft_step *step, uint32_t *met)
 {
     const ft_order *order = m->order;

@@ -331,7 +331,7 @@ static void add_here(excess *x, const doing *now)
     }
 }
 
-/* What e does to sleepers of the group. */
+/* The effect of e on the group's sleepers. */
 static void wake_here(excess *x, uint32_t e)
 {
     static const bool OF[FT_EVENT_KINDS] = {[FT_EVENT_SIGNAL] = true,

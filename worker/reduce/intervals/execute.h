@@ -4,7 +4,7 @@
 
 #include "reduce/intervals/ranges.h"
 
-/* What a path carries. */
+/* The state along a path. */
 typedef struct ft_range_state {
     ft_range *slots;      /* by slot */
     uint32_t *low, *high; /* per thread: its boundary index */

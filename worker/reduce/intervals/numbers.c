@@ -237,7 +237,7 @@ static void evaluate_threads(finding *f)
     }
 }
 
-/* What a claim evaluates reads any value of a variable. */
+/* The condition of a claim may read any value of a variable. */
 static void evaluate_claims(finding *f)
 {
     const ft_problem *p = f->intervals->problem;

@@ -1,4 +1,4 @@
-/* What holds in the solver between its steps, for FT_CHECK: each walks all that it names. */
+/* The solver's invariants between its steps, for FT_CHECK: each walks the whole structure. */
 #include "solve/cdcl/internal.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What a program may tell the recorder. Without `foretell record` all of it does nothing; without
- * the compiler wrapper it is not even called (the functions are weak). */
+/* Annotations by which a program informs the recorder. Without `foretell record` all of it does
+ * nothing; without the compiler wrapper it is not even called (the functions are weak). */
 #ifndef FORETELL_ANNOTATE_H
 #define FORETELL_ANNOTATE_H
 
@@ -19,7 +19,7 @@ void foretell_benign(const volatile void *memory, unsigned long size) __attribut
 }
 #endif
 
-/* What stands between is meant to be atomic: check `atomicity` looks for what tears it. */
+/* The code in between is meant to be atomic: check `atomicity` looks for accesses that break it. */
 #define FORETELL_ATOMIC_BEGIN() (foretell_atomic_begin ? foretell_atomic_begin() : (void)0)
 #define FORETELL_ATOMIC_END()   (foretell_atomic_end ? foretell_atomic_end() : (void)0)
 

@@ -561,7 +561,7 @@ static __attribute__((noinline)) void count_other(ft_cells *cells, uint64_t addr
     touch(cells, address / GRANULE, &p);
 }
 
-/* What the thread, which is not the owner, may do there without any change of state. */
+/* The accesses that a thread other than the owner may make there without a change of state. */
 static inline uint32_t said_to_others(ft_cells *cells, const spot *at, uint32_t thread)
 {
     uint64_t owner = at->slot >> ONE_THREAD;

@@ -189,7 +189,7 @@ static bool spill(ft_raw_log *log)
     return true;
 }
 
-/* The program is told the first reason. */
+/* The program gets the first reason. */
 static void end_store(ft_raw_log *log, ft_raw_full why)
 {
     if (!log->full) ((ft_raw_header *)log->map)->full = why;

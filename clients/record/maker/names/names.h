@@ -22,11 +22,11 @@
 #include "maker/symbols/source_lines.h"
 #include "maker/symbols/symbols.h"
 
-/* What a site's code is, as far as it can be told. */
+/* The kind of code at a site, as far as known. */
 typedef enum ft_site_property {
     FT_SITE_OWN_MEMORY,   /* in a library whose allocations are not steps (raw/schedule.h) */
     FT_SITE_INSTRUMENTED, /* built with hooks, or of the C or C++ library, which does for the
-                             program what it asks for; also where that cannot be told */
+                             program what it asks for; also if that is unknown */
     FT_SITE_LIBRARY,      /* in the C++ library or its headers */
     FT_SITE_ALLOCATOR,    /* in a function that allocates for its callers, such as xmalloc */
     FT_SITE_FACTORY,      /* in a function that returns a pointer, such as node_new */
@@ -38,7 +38,7 @@ typedef struct ft_site_properties {
     uint8_t of[FT_SITE_PROPERTIES];
 } ft_site_properties;
 
-/* What is known of a module beyond the inventory. */
+/* Facts about a module that the inventory does not have. */
 typedef struct ft_module_names {
     uint32_t id;                  /* in the builder, plus 1; 0: not declared yet */
     bool hashed;                  /* hash is set */

@@ -17,7 +17,7 @@ enum {
     FT_WORD_SHIFT = 3                    /* 1 << that many bytes have room for an address */
 };
 
-/* What is known of a cell's content while the log is followed. */
+/* The knowledge about a cell's content while the log is followed. */
 typedef enum ft_content {
     FT_CONTENT_UNSEEN, /* nobody touched it so far */
     FT_CONTENT_KNOWN,

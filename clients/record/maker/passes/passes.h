@@ -41,7 +41,7 @@ typedef struct ft_maker_limit {
     uint64_t site, longest; /* in nanoseconds */
 } ft_maker_limit;
 
-/* What a thread did when the run was ended. */
+/* The state of a thread when the run was ended. */
 typedef struct ft_maker_doing {
     uint32_t thread;
     ft_raw_doing doing;

@@ -212,7 +212,7 @@ static void keep_piece(ft_maker *m, const ft_raw_record *r)
     ft_builder_inputs(m->builder, r->text, r->length);
 }
 
-/* What a forked process waits for (common/trace/trace.h, FT_EDGE_PROCESS). */
+/* A lock that a forked process waits for (common/trace/trace.h, FT_EDGE_PROCESS). */
 static bool pass_want(ft_maker *m, const ft_raw_record *r)
 {
     uint64_t first = FT_RAW_CHANNEL_OF(FT_RAW_CHANNEL_WANTS, 0), want = r->operands[1] - first;

@@ -1,4 +1,4 @@
-/* What a recording was, for people and `--json`: counts, the busiest lines, and warnings. */
+/* The summary of a recording, for people and `--json`: counts, the busiest lines, and warnings. */
 #ifndef FT_RECORD_SUMMARY_H
 #define FT_RECORD_SUMMARY_H
 

@@ -90,7 +90,7 @@ static bool next(cursor *c, const ft_trace *trace, uint32_t *thread, ft_schedule
     return true;
 }
 
-/* What has gone into the channels so far. */
+/* The bytes and messages sent into the channels so far. */
 typedef struct passed {
     ft_map numbers; /* channel -> its number */
     FT_VEC(uint32_t) puts;

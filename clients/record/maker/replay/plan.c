@@ -154,7 +154,8 @@ static bool swapped(const ft_trace *trace, uint32_t e)
     return action->guard != FT_NO_TERM && kind_of_step(trace, e) == FT_EVENT_RMW;
 }
 
-/* What comes in between reads, whether it finds there what it found in the run or not. */
+/* A swap that the claim has between the two accesses reads, whether it succeeds as in the run or
+ * not. */
 static void let_fail(ft_plan *plan, const ft_trace *trace, const ft_claim *claim)
 {
     if (claim->kind != FT_CLAIM_ATOMICITY || claim->writes[1]) return;

@@ -16,7 +16,7 @@ typedef struct by_name {
     FT_VEC(Dwarf_Die) dies; /* by name */
 } by_name;
 
-/* What a unit has outside of functions. A type and a variable may have one name. */
+/* A unit's names outside of functions. A type and a variable may share a name. */
 typedef struct unit_names {
     by_name variables, types;
 } unit_names;
@@ -129,7 +129,7 @@ static bool is_pointer(Dwarf_Die *type)
     return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type;
 }
 
-/* What a pointer points to, or an array is made of. */
+/* Steps to the target of a pointer type, or the element of an array type. */
 static bool step_in(Dwarf_Die *type)
 {
     Dwarf_Die inner;
@@ -258,14 +258,14 @@ static bool evaluate(ft_pointees *pointees, const ft_asked_block *b, const expre
     return true;
 }
 
-/* "*out = ..." and "char **out = ..." cannot be told apart here. */
+/* "*out = ..." and "char **out = ..." look the same here. */
 static bool is_doubtful(const char *line, const expression *e, Dwarf_Die *pointee)
 {
     const char *at = before_blanks(line, e->begin);
     return at > line && at[-1] == '*' && is_pointer(pointee);
 }
 
-/* What the expression that ends there points to. */
+/* The type that the expression which ends there points to. */
 static bool pointed_to(ft_pointees *pointees, const ft_asked_block *b, const char *end,
                        Dwarf_Die *type)
 {
@@ -417,7 +417,7 @@ static void propose(answer *a, const ft_asked_block *b, Dwarf_Die *type)
     *a = (answer){*type, size, !is_plain(type) && is_once(b->size, size), a->doubtful || other};
 }
 
-/* What is assigned may be the base of what is made. */
+/* The variable assigned to may point to a base class of the object allocated. */
 static const answer *better(const answer *assigned, const answer *sized)
 {
     if (!assigned->size || !sized->size) return assigned->size ? assigned : sized;

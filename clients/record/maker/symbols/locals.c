@@ -5,7 +5,8 @@
 
 enum { MAX_BLOCKS = 32, AMD64_FRAME_POINTER = 6 };
 
-/* gcc says in each unit how it was called; clang does not, and is told to keep frame pointers. */
+/* gcc stores its options in each unit; clang does not, and the wrapper has it keep frame pointers.
+ */
 static bool has_frame_pointer(Dwarf_Die *unit)
 {
     Dwarf_Attribute attribute;
@@ -17,7 +18,7 @@ static bool has_frame_pointer(Dwarf_Die *unit)
     return !level || *level == '0' || strstr(producer, " -fno-omit-frame-pointer");
 }
 
-/* What the function's variables are counted from, as a distance from its frame pointer. */
+/* The base of the function's variables, as a distance from its frame pointer. */
 static bool base_of(Dwarf_Die *function, int64_t *base)
 {
     enum { SAVED = 16 }; /* the frame pointer before, and the return address */

@@ -63,7 +63,7 @@ bool ft_symbols_block(ft_symbols *symbols, uint64_t pc, const char *line, uint64
 /* Is it part of what the linker knows under a name that begins so? */
 bool ft_symbols_is_in(ft_symbols *symbols, uint64_t address, const char *beginning);
 /* Does the function around the address call one whose name begins so, before the address? True also
- * where that cannot be told. */
+ * if that is unknown. */
 bool ft_symbols_calls(ft_symbols *symbols, uint64_t pc, const char *beginning);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a recording with terms has, for people and `--json`. */
+/* The summary of a recording with terms, for people and `--json`. */
 #ifndef FT_RECORD_TERMS_SUMMARY_H
 #define FT_RECORD_TERMS_SUMMARY_H
 

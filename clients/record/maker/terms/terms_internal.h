@@ -102,7 +102,7 @@ void ft_terms_drop_targets(ft_terms *t);
 void ft_terms_keep_sources(ft_terms *t, ft_symbol local, uint64_t cell);
 /* The content of the target that the address is. */
 ft_term ft_terms_read_targets(ft_terms *t);
-/* What an access makes of the content `old`. */
+/* The content behind an access to the content `old`. */
 typedef ft_term ft_terms_change(ft_terms *t, ft_term old);
 /* Fills one assignment for each target: the changed content where the address is that one, else the
  * old one. Returns how many. */

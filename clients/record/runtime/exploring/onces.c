@@ -3,7 +3,8 @@
 #include "libc/contract.h"
 #include "libc/libc.h"
 
-/* What was done before the first choice is done in every run, and passing it is not an action. */
+/* An initialiser that ended before the first choice has ended in every run; a call is not an
+ * action. */
 static bool is_done_before(uint32_t object)
 {
     return ft_rt_x.begun && ft_rt_x.slot->objects[object].initial.value;

@@ -65,7 +65,7 @@ static _Unwind_Reason_Code find_caller(struct _Unwind_Context *frame, void *cont
     return _URC_END_OF_STACK;
 }
 
-/* A hash; 0: it cannot be told. The unwinder's own locks are nobody's concern. */
+/* A hash of the thread's state; 0: unknown. The unwinder's own locks are left out. */
 static uint64_t state_at(const void *pc)
 {
     ft_rt_x_thread *self = ft_rt_x_self;
@@ -212,7 +212,7 @@ void ft_rt_x_attempts(const ft_x_operation *o)
         pollers[ft_rt_x.running->number].before = ft_rt_x_state(o->object)->value;
 }
 
-/* What the attempt found; false: it changed something. */
+/* The result of the attempt; false: the attempt changed something. */
 static bool result_of(const struct poller *p, const ft_x_operation *o, const ft_x_choice *choice,
                       int64_t *result)
 {

@@ -36,7 +36,7 @@ typedef struct ft_omp_share {
     bool ordered, waited;                        /* for its turn */
 } ft_omp_share;
 
-/* What this thread is in the innermost region. */
+/* This thread's part in the innermost region. */
 typedef struct ft_omp_self {
     ft_omp_team *team; /* NULL: outside */
     unsigned number, singles;

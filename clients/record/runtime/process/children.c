@@ -174,7 +174,7 @@ static int begin(void *context)
 }
 
 /* A child that shares memory with its parent shares this thread's thread-local memory too, unless
- * it gets its own. Its events cannot be told from the parent's if the parent goes on. */
+ * it gets its own. Its events look like the parent's if the parent goes on. */
 int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
 {
     ft_rt_world_refuse(FT_RT_WORLD_PROCESS, "clone", __builtin_return_address(0));

@@ -58,7 +58,7 @@ static bool leads_outside(const struct stat *about)
            (S_ISCHR(about->st_mode) && !is_memory_device(about));
 }
 
-/* What is written there is dropped, and nothing comes. */
+/* Output to this descriptor is discarded, and it has no input. */
 static void drop(int fd)
 {
     int nothing = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);

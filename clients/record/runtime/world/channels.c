@@ -225,7 +225,7 @@ static ssize_t send_message(ft_rt_world_description *d, const struct iovec *v, s
     return (ssize_t)size;
 }
 
-/* What fits at once; -1: errno says why nothing did. */
+/* Sends the part that fits at once and returns its size; -1: errno says why nothing fitted. */
 static ssize_t send_some(ft_rt_world_description *d, const struct iovec *v, size_t n, size_t size,
                          int flags, const void *pc)
 {

@@ -43,7 +43,7 @@ typedef enum ft_rt_world_kind {
 
 typedef struct ft_rt_world_net ft_rt_world_net; /* sockets.c */
 
-/* What copies of a descriptor share. */
+/* The description that copies of a descriptor share. */
 typedef struct ft_rt_world_description {
     ft_rt_world_kind kind;
     ft_rt_world_channel *in, *out; /* NULL: none */

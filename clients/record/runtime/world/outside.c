@@ -62,7 +62,7 @@ void ft_rt_world_reads(int fd, const char *name, const void *pc)
         ft_rt_world_refuse(FT_RT_WORLD_INPUT, name, pc);
 }
 
-/* What lies in its buffer has come already. */
+/* Bytes in the stream's buffer were received before. */
 void ft_rt_world_streams(const FILE *from, const char *name, const void *pc)
 {
     if (ft_rt_world_runs() && from->_IO_read_ptr == from->_IO_read_end && from->_fileno >= 0)

@@ -364,7 +364,7 @@ static bool is_folder_node(uint32_t node)
     return ft_rt_world_node_at(node)->kind == FT_RT_WORLD_FOLDER;
 }
 
-/* Who connects finds a socket by the name that it was bound to. */
+/* connect() finds a socket by the name that it was bound to. */
 static void keep_socket(uint32_t node, const void *pc)
 {
     if (ft_rt_world_node_at(node)->kind == FT_RT_WORLD_NAMED_SOCKET)
