@@ -67,6 +67,9 @@ static const struct {
     {"23503", FT_SQL_CONFLICT}, {"55P03", FT_SQL_CONFLICT}, {"25P03", FT_SQL_LOST},
     {"25006", FT_SQL_LOST},     {"57P", FT_SQL_LOST},       {"08", FT_SQL_LOST},
 };
+/* Of a failure of libpq itself, such as for want of memory: what it has read of the answers is not
+ * known, whatever it says of the connection. */
+#define CLIENT_FAILED "08000"
 
 static ft_sql_fault fault_of(const PGconn *conn, const char *state)
 {
@@ -82,6 +85,7 @@ static void note(ft_sql *sql, const char *message, const char *state)
     link *l = link_of(sql);
     ft_strbuf_clear(&l->message);
     ft_strbuf_add(&l->message, message, strcspn(message, "\n"));
+    if (l->message.len == 0) ft_strbuf_puts(&l->message, "libpq gives no reason (out of memory?)");
     if (state && strncmp(state, "53100", 5) == 0) ft_strbuf_puts(&l->message, " (disk full)");
     ft_sql_fault fault = fault_of(l->conn, state);
     if (sql->fault != FT_SQL_LOST && fault != FT_SQL_SOUND) sql->fault = fault;
@@ -98,7 +102,8 @@ static ft_status refuse(ft_sql *sql, PGresult *result, ft_error *err)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    note(sql, primary ? primary : PQerrorMessage(link_of(sql)->conn), state);
+    note(sql, primary ? primary : PQerrorMessage(link_of(sql)->conn),
+         state ? state : CLIENT_FAILED);
     PQclear(result);
     return failed(sql, "the store failed", err);
 }
@@ -117,7 +122,7 @@ static ft_status lost(ft_sql *sql, ft_error *err)
 {
     link *l = link_of(sql);
     l->sent = 0;
-    note(sql, PQerrorMessage(l->conn), NULL);
+    note(sql, PQerrorMessage(l->conn), CLIENT_FAILED);
     return failed(sql, "the store failed", err);
 }
 
@@ -331,11 +336,14 @@ static bool in_transaction(const ft_sql *sql)
     return began || status == PQTRANS_INTRANS || status == PQTRANS_INERROR;
 }
 
+/* Where that fails, a new connection must do it: the next commit would commit what should go. */
 static void roll_back(ft_sql *sql)
 {
     ft_error err = FT_ERROR_INIT;
+    PGconn *conn = link_of(sql)->conn;
     (void)!leave_pipeline(sql, &err);
-    if (in_transaction(sql)) PQclear(PQexec(link_of(sql)->conn, "ROLLBACK"));
+    if (in_transaction(sql)) PQclear(PQexec(conn, "ROLLBACK"));
+    if (PQtransactionStatus(conn) != PQTRANS_IDLE) (void)!lost(sql, &err);
 }
 
 static ft_status read_version(ft_sql *sql, int64_t *version, ft_error *err)
