@@ -120,6 +120,13 @@ static const ft_rule RULES[] = {
      "thread changes.",
      "Wait on a condition variable instead of in a loop, or give back the first lock before "
      "trying again."},
+    {"failure/oracle", "failure", "oracle", "Wrong output",
+     "The command of --oracle refuses what the program writes in this schedule.",
+     "Replay the schedule without --stop to see its output, and find the step from which the "
+     "values are not those of a run that passes."},
+    {"failure/output", "failure", "output", "Output that depends on the schedule",
+     "Two schedules that pass write different things.",
+     "Order the parts of the output, or leave out what depends on who is first."},
     {"property/assertion", "property", "assertion", "Broken property",
      "A condition that must hold here is false when this schedule reaches it.",
      "Find the step from which the values are not those of the observed run."},

@@ -210,7 +210,7 @@ class World:
         subprocess.run(["foretell-cc", "-g", "all.c", "-o", "all", "-pthread"], cwd=WORK, env=environment(),
                        check=True)
         programs = pathlib.Path(__file__).resolve().parent.parent / "programs"
-        for name in "explored", "racing":
+        for name in "explored", "racing", "printed":
             subprocess.run(["foretell-cc", "-g", programs / f"{name}.c", "-o", name, "-pthread"],
                            cwd=WORK, env=environment(), check=True)
         done = run("record", "-q", "-o", "all.ftb", "--", "./all")
@@ -869,6 +869,17 @@ def of_explore_server(world, command):
     need(world.server.bodies("POST", "/v1/jobs"))
 
 
+# An exit code of 0 is not all that counts.
+def of_outputs(*options):
+    def effect(world, command):
+        words = ["--explore", "5"] if command == "test" else []
+        done = run(command, *words, *options, "./printed", "total")
+        without = run(command, *words, "./printed", "total")
+        need(done.code == 1 and "count 1" in done.out.replace("total", "count"), done)
+        need(without.code == 0 and "2 different outputs" in without.out, without)
+    return effect
+
+
 # What one run leaves, another exploration goes on with.
 def of_resume(world, command):
     rest = fresh("rest")
@@ -897,6 +908,8 @@ EFFECTS += [
     ("steps", "explore", says("ended after 3 steps", "--steps", 3)),
     ("polls", "explore", is_taken("--polls", 2)),
     ("early-limits", "explore", is_taken("--early-limits", "no")),
+    ("oracle", "explore test", of_outputs("--oracle", "read line; echo $line; test \"$line\" = 'total 2'")),
+    ("deterministic", "explore test", of_outputs("--deterministic")),
     ("resume", "explore", of_resume),
     ("races-only-reported", "explore", says("apart from what 1 data race changes", "--races-only-reported",
                                             words=("./racing", "lost"))),

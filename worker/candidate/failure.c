@@ -7,7 +7,7 @@
 static ft_listed_kind kind_of(const ft_note *note)
 {
     const char *name = note->code + strlen(FT_NOTE_FAILURE);
-    for (int kind = FT_LISTED_EXIT_CODE; kind <= FT_LISTED_LIVE_LOCK; kind++)
+    for (int kind = FT_LISTED_EXIT_CODE; kind <= FT_LISTED_OUTPUT; kind++)
         if (!strcmp(name, ft_listed_kind_name((ft_listed_kind)kind))) return (ft_listed_kind)kind;
     return FT_LISTED_KINDS;
 }

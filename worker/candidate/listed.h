@@ -28,7 +28,9 @@
     X(EXIT_CODE, "exit-code", FAILURE)                                                             \
     X(SIGNAL, "signal", FAILURE)                                                                   \
     X(HANG, "hang", FAILURE)                                                                       \
-    X(LIVE_LOCK, "live-lock", FAILURE)
+    X(LIVE_LOCK, "live-lock", FAILURE)                                                             \
+    X(ORACLE, "oracle", FAILURE)                                                                   \
+    X(OUTPUT, "output", FAILURE)
 typedef enum ft_listed_kind {
 #define FT_ROW(symbol, name, check) FT_LISTED_##symbol,
     FT_LISTED_TABLE(FT_ROW)

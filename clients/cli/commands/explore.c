@@ -80,6 +80,15 @@ static void print_choices(const explore *x)
     }
 }
 
+static void print_outputs(const explore *x)
+{
+    if (x->found.outputs > 1 && !x->options->deterministic && !x->options->quiet)
+        fprintf(out_of(x),
+                "foretell: runs that pass write %llu different outputs (--deterministic makes this "
+                "a failure)\n",
+                (unsigned long long)x->found.outputs);
+}
+
 static void print_end(const explore *x)
 {
     ft_strbuf line = {0};
@@ -145,6 +154,7 @@ static ft_exit report(explore *x)
     }
     ft_inputs_report(x->found.unset, stderr);
     print_choices(x);
+    print_outputs(x);
     print_end(x);
     print_rest(x);
     bool ended = ft_exploration_ended(&x->found);

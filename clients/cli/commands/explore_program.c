@@ -67,6 +67,10 @@ static json_t *explore_of(const ft_options *o)
 static ft_status make_spec(exploring *x, ft_error *err)
 {
     const ft_options *o = x->options;
+    if (o->oracle || o->deterministic)
+        return ft_error_set(err, FT_USAGE,
+                            "--oracle and --deterministic are of native programs: sources and "
+                            "programs as data have assertions and exit codes");
     json_t *inputs = json_object(), *checks = json_array();
     uint32_t seconds = o->explore_budget ? o->explore_budget : DEFAULT_BUDGET;
     ft_status status = FT_OK;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 
 #include "base/contract.h"
 #include "commands.h"
+#include "exploring/oracle.h"
 #include "files/files.h"
 #include "maker/annotations/annotations.h"
 #include "maker/log/log.h"
@@ -36,6 +38,9 @@ typedef struct run {
     uint32_t end;          /* ft_raw_end */
     bool late;             /* it was ended after --timeout */
     bool open_line;        /* the last that the program printed */
+    int kept;              /* its standard output, where that is judged */
+    const char *refused;   /* a kind of failure: of its output; NULL: none */
+    ft_strbuf why;         /* and its text */
 } run;
 
 /* ---- the log */
@@ -185,9 +190,13 @@ static ft_status run_program(run *r, ft_program_file *log, ft_error *err)
     bool taken = ft_output_is_standard(r->out) || !ft_options_are_for_people(options);
     ft_program_way way = {.out = taken ? STDERR_FILENO : STDOUT_FILENO,
                           .silent = options->follow != NULL,
+                          .keeps = options->judge != NULL,
                           .seconds = options->timeout,
                           .late = &r->late,
                           .asks = true};
+    if (way.keeps) r->kept = way.out = memfd_create("foretell-output", MFD_CLOEXEC);
+    if (way.keeps && way.out < 0)
+        return ft_error_set(err, FT_IO, "no memory file for the output: %s", strerror(errno));
     char **argv = ft_calloc(n + 1, sizeof *argv);
     for (size_t i = 0; i < n; i++) argv[i] = ft_strdup(options->arguments.data[i]);
     ft_status status = ft_program_execute(argv, log, way, &r->status, err);
@@ -372,15 +381,38 @@ static ft_run_end end_of(const run *r)
 static bool went_wrong(const run *r)
 {
     ft_run_end end = end_of(r);
-    return ft_failure_kind(&end) || r->end != FT_RAW_END_EXIT;
+    return ft_failure_kind(&end) || r->end != FT_RAW_END_EXIT || r->refused;
+}
+
+/* Of a run that did not fail otherwise. */
+static ft_status judge_output(run *r, ft_error *err)
+{
+    char block[1 << 14];
+    ft_strbuf output = {0};
+    ssize_t n;
+    ft_status status = FT_OK;
+    while ((n = pread(r->kept, block, sizeof block, (off_t)output.len)) > 0)
+        ft_strbuf_add(&output, block, (size_t)n);
+    ft_strbuf_puts(&r->why, "in a schedule that foretell explore ran, ");
+    if (!went_wrong(r))
+        status = ft_output_judge_run(r->options->judge,
+                                     (ft_output_text){ft_strbuf_text(&output), output.len},
+                                     &r->refused, &r->why, err);
+    ft_strbuf_release(&output);
+    close(r->kept);
+    return status;
 }
 
 /* The trace says how the run failed, and what repeats it. */
-static void tell_failure(const run *r, ft_recording *recording)
+static void tell_failure(run *r, ft_recording *recording)
 {
     const ft_options *options = r->options;
     ft_run_end end = end_of(r);
     const char *kind = ft_failure_kind(&end);
+    if (r->refused) {
+        ft_record_failed(recording, r->refused, ft_strbuf_text(&r->why));
+        return;
+    }
     if (!kind && options->follow && r->end == FT_RAW_END_DEADLOCK) {
         ft_record_failed(recording, "hang",
                          "the program deadlocked, in a schedule that foretell "
@@ -416,6 +448,7 @@ static ft_exit record(run *r)
     ft_status status = run_program(r, &log, &err);
     if (!status) status = check_started(&log, r, &err);
     if (!status) end_line(r);
+    if (!status && r->options->judge) status = judge_output(r, &err);
     if (!status) tell_failure(r, recording);
     if (!status && r->options->follow) ft_record_explored(recording, r->options->name);
     if (!status) read_followed(r, log.fd);
@@ -425,6 +458,7 @@ static ft_exit record(run *r)
     else
         status = end_recording(r, &log, recording, &err);
     ft_program_file_release(&log);
+    ft_strbuf_release(&r->why);
     return status ? ft_fail(NULL, &err) : FT_EXIT_CLEAN;
 }
 

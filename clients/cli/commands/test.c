@@ -332,6 +332,12 @@ ft_exit ft_run_test(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
     ft_test t = {.options = options, .varied = is_varied(options)};
+    if (options->explore_seconds == 1 && (options->oracle || options->deterministic)) {
+        ft_error_set(
+            &err, FT_USAGE,
+            "--oracle and --deterministic are for explored runs, and --explore 0 has none");
+        return ft_fail(NULL, &err);
+    }
     if (make_folder(&t, &err)) {
         ft_print_error(NULL, &err);
         free(t.folder);

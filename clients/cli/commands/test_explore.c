@@ -33,6 +33,14 @@ static void say(ft_test *t, const char *text)
     t->explored = ft_strbuf_take(&line);
 }
 
+/* A run's exit code says that it passed; its output may still depend on the schedule. */
+static void add_outputs(const ft_test *t, const ft_exploration *x, ft_strbuf *line)
+{
+    if (x->outputs > 1 && !t->options->deterministic)
+        ft_strbuf_printf(line, "; runs that pass write %llu different outputs",
+                         (unsigned long long)x->outputs);
+}
+
 static void take(ft_test *t, ft_exploration *x)
 {
     ft_strbuf line = {0};
@@ -42,6 +50,7 @@ static void take(ft_test *t, ft_exploration *x)
         ft_vec_push(&t->traces, (char *)(uintptr_t)traces.data[i]);
     ft_vec_release(&traces);
     ft_exploration_print(x, &line);
+    add_outputs(t, x, &line);
     say(t, ft_strbuf_text(&line));
     ft_strbuf_release(&line);
 }

@@ -7,6 +7,7 @@
  *   needs.c     sleeps and time limits that a run needs to be over first
  *   failing.c   failing runs, the choice that decides
  *   racing.c    runs with data races
+ *   outputs.c   outputs of runs that pass, and the user's command that judges them (oracle.h)
  *   order.c     from a run to an order of actions
  *   places.c    places as FILE:LINE
  *   words.c     the lines for people
@@ -44,16 +45,6 @@ typedef struct ft_places {
     FT_VEC(const char *) modules;
 } ft_places;
 
-/* The search's means, while it is open. */
-typedef struct ft_explorer {
-    ft_native *native;
-    ft_x_executor executor;
-    ft_x_walk walk;
-    FT_VEC(uint64_t) points; /* return addresses of accesses that race */
-    ft_run_setting setting;  /* of the runs at hand */
-    ft_places places;
-} ft_explorer;
-
 /* An unlikely event that a run needs (explore/delays.h). */
 typedef enum ft_need {
     FT_NEEDS_NOTHING,
@@ -71,13 +62,54 @@ typedef struct ft_kept_run {
     ft_strbuf order; /* raw/follow.h; empty where the run did not repeat itself */
 } ft_kept_run;
 
+/* Failures that the executor does not know: of a run that passes, by what it wrote. */
+#define FT_REFUSED_OUTPUT (UINT64_C(1) << 32) /* and the oracle's exit code */
+#define FT_OTHER_OUTPUT   (UINT64_C(1) << 33)
+
+enum { FT_OUTPUT_RUNS = 8 };
+
+typedef struct ft_judged_output {
+    bool is_met, is_counted, is_whole;
+    int code;   /* the oracle's */
+    char *said; /* by it, its first line; NULL: it was not asked */
+} ft_judged_output;
+
+/* The outputs of runs that pass. */
+typedef struct ft_outputs {
+    const char *oracle;              /* NULL: none */
+    bool deterministic;              /* all of them should write the same */
+    uint64_t different;              /* outputs */
+    uint64_t unjudged;               /* runs that wrote more than is kept */
+    FT_VEC(ft_judged_output) judged; /* by output, from 1 */
+    struct ft_output_run {
+        uint64_t output;
+        ft_kept_run run;
+    } best[FT_OUTPUT_RUNS];
+    size_t n_best;
+    uint64_t reference; /* the output that others are compared with; 0: not chosen yet */
+    ft_strbuf other;    /* its text */
+    ft_status status;   /* why the oracle could not be asked */
+    ft_error error;
+} ft_outputs;
+
+/* The search's means, while it is open. */
+typedef struct ft_explorer {
+    ft_native *native;
+    ft_x_executor executor;
+    ft_x_walk walk;
+    FT_VEC(uint64_t) points; /* return addresses of accesses that race */
+    ft_run_setting setting;  /* of the runs at hand */
+    ft_places places;
+    ft_outputs outputs;
+} ft_explorer;
+
 /* The best run with a failure: without a long limit, then of the fewest points, without another
  * delay, of the fewest preemptions and steps, in this order, then the first by its picks. */
 typedef struct ft_failing {
     ft_native_failure failure; /* its texts are owned by the list's owner */
     char *text, *module;       /* of the failure: what it says and where */
     char *place;               /* FILE:LINE; NULL: not known */
-    uint64_t number;           /* ft_x_run.result */
+    uint64_t number;           /* ft_outcome_of */
     ft_kept_run run;
     bool confirmed;   /* its picks lead to it again */
     bool unshown;     /* it was recorded, and the recording does not have the failure */
@@ -117,6 +149,9 @@ typedef struct ft_exploration {
     ft_raw_unset unset[FT_RAW_UNSETS]; /* inputs by name that have no value */
     double seconds;                    /* that it took */
     uint32_t steps;                    /* that a run may have */
+    uint64_t outputs;                  /* different ones, of runs that pass */
+    uint64_t unjudged;                 /* runs that wrote too much for --oracle, --deterministic */
+    ft_strbuf output; /* --deterministic: of the run that another one differs from */
 } ft_exploration;
 
 /* Explores for so many seconds at most (0: no bound), of these `plain` with accesses of races as
@@ -179,6 +214,24 @@ size_t ft_racing_count(ft_explorer *explorer);
 /* Runs a few of them again, so that each race is in one of these, and finds their orders. */
 ft_status ft_racing_conclude(ft_racing_list *all, ft_explorer *explorer,
                              ft_error *err) FT_MUST_CHECK;
+
+/* ---- outputs.c: for session.c, failing.c and kept.c alone */
+
+/* The number of the run's failure; 0: it passes. */
+uint64_t ft_outcome_of(ft_explorer *explorer, const ft_x_run *run);
+/* Counts the output of a run that passes. True: no run that passes had it before. */
+bool ft_outputs_note(ft_explorer *explorer, const ft_x_run *run);
+/* After the search: with --deterministic, outputs that differ are one more failure. The error of an
+ * oracle that could not be asked. */
+ft_status ft_outputs_conclude(ft_explorer *explorer, ft_failing_list *failing,
+                              ft_error *err) FT_MUST_CHECK;
+/* Fills in what failed, of a failure of the output; the run was made just now. */
+void ft_outputs_explain(ft_explorer *explorer, ft_failing *failing, const ft_x_run *run);
+/* The names of those that were counted, at most outputs.judged.len; and counting on from them,
+ * before the first run. */
+size_t ft_outputs_names(const ft_explorer *explorer, ft_native_output_name *names);
+void ft_outputs_resume(ft_explorer *explorer, const ft_native_output_name *names, size_t n);
+void ft_outputs_release(ft_outputs *outputs);
 
 /* ---- order.c */
 

@@ -25,8 +25,8 @@ static ft_failing *find(ft_failing_list *all, uint64_t number)
 
 void ft_failing_note(ft_failing_list *all, ft_explorer *x, const ft_x_run *run)
 {
-    const ft_native_failure *failure = ft_native_failure_of(x->native, run);
-    ft_failing *f = failure ? find(all, run->result) : NULL;
+    uint64_t outcome = ft_outcome_of(x, run);
+    ft_failing *f = outcome ? find(all, outcome) : NULL;
     if (f) ft_kept_note(&f->run, x, run);
 }
 
@@ -77,9 +77,9 @@ static void print_choice(ft_explorer *x, const failing_run *failing, const ft_x_
     ft_strbuf_puts(out, "), the run passes");
 }
 
-static bool passes(const ft_x_run *run, size_t step)
+static bool passes(ft_explorer *x, const ft_x_run *run, size_t step)
 {
-    return !run->result && run->end == FT_X_DONE && run->steps.len > step;
+    return !ft_outcome_of(x, run) && run->end == FT_X_DONE && run->steps.len > step;
 }
 
 /* Other choices at the step, by runs of their own. True: one leads to a run that passes. */
@@ -95,7 +95,8 @@ static ft_status try_others(ft_explorer *x, ft_failing *f, const failing_run *fa
         if (++*tries > MOST_TRIES) break;
         picks[step] = (ft_x_pick){.thread = a->thread, .variant = a->variant};
         status = ft_kept_run_again(x, f->run.points, picks, step + 1, &run, err);
-        if (status == FT_OK && passes(&run, step)) print_choice(x, failing, &run, step, &f->choice);
+        if (status == FT_OK && passes(x, &run, step))
+            print_choice(x, failing, &run, step, &f->choice);
         ft_x_run_release(&run);
     }
     picks[step] = mine;
@@ -120,17 +121,23 @@ static ft_status find_choice(ft_explorer *x, ft_failing *f, const failing_run *f
     return status;
 }
 
+static void explain(ft_failing *f, ft_explorer *x, const ft_x_run *run)
+{
+    if (run->result)
+        keep_failure(f, ft_native_failure_of(x->native, run), &x->places);
+    else
+        ft_outputs_explain(x, f, run);
+}
+
 static ft_status conclude(ft_failing *f, ft_explorer *x, ft_error *err)
 {
     failing_run failing = {0};
     ft_kept_run *kept = &f->run;
     ft_status status =
         ft_kept_run_again(x, kept->points, kept->picks.data, kept->picks.len, &failing.run, err);
-    const ft_native_failure *failure =
-        status == FT_OK ? ft_native_failure_of(x->native, &failing.run) : NULL;
-    f->confirmed = failure && failing.run.result == f->number;
+    f->confirmed = status == FT_OK && ft_outcome_of(x, &failing.run) == f->number;
     if (f->confirmed) {
-        keep_failure(f, failure, &x->places);
+        explain(f, x, &failing.run);
         ft_order_print(x->native, &failing.run, &kept->order);
         ft_needs_print(x, &failing.run, &f->needs);
         for (size_t i = 0; i < failing.run.steps.len; i++)

@@ -38,9 +38,9 @@ int ft_kept_compare(const ft_kept_run *a, const ft_kept_run *b)
 }
 
 /* Counting preemptions walks the run: not where steps alone decide. */
-static bool is_worse(const ft_kept_run *kept, const ft_explorer *x, const ft_x_run *run)
+static bool is_worse(const ft_kept_run *kept, ft_explorer *x, const ft_x_run *run)
 {
-    bool fails = run->result != 0;
+    bool fails = ft_outcome_of(x, run) != 0;
     if (!kept->picks.len || kept->need == FT_NEEDS_LONG_LIMIT) return false;
     if (fails != kept->fails) return fails;
     if (x->setting.n != kept->points.n) return x->setting.n > kept->points.n;
@@ -50,7 +50,7 @@ static bool is_worse(const ft_kept_run *kept, const ft_explorer *x, const ft_x_r
 bool ft_kept_note(ft_kept_run *kept, ft_explorer *x, const ft_x_run *run)
 {
     if (!run->steps.len || is_worse(kept, x, run)) return false;
-    ft_kept_run now = {.fails = run->result != 0, .points = x->setting};
+    ft_kept_run now = {.fails = ft_outcome_of(x, run) != 0, .points = x->setting};
     now.need = ft_needs_of(x, run);
     now.preemptions = count_preemptions(&x->executor.world, &x->walk, run);
     for (size_t i = 0; i < run->steps.len; i++)

@@ -10,7 +10,7 @@
 #include "base/contract.h"
 #include "base/digest.h"
 
-static const char MAGIC[] = "foretell-exploration 1";
+static const char MAGIC[] = "foretell-exploration 2";
 
 void ft_rest_release(ft_rest *rest)
 {
@@ -20,6 +20,7 @@ void ft_rest_release(ft_rest *rest)
     ft_vec_release(&rest->threads);
     for (size_t i = 0; i < rest->kept.len; i++) ft_kept_release(&rest->kept.data[i]);
     ft_vec_release(&rest->kept);
+    ft_vec_release(&rest->outputs);
     *rest = (ft_rest){0};
 }
 
@@ -57,6 +58,7 @@ char *ft_rest_digest(const ft_options *o)
     char hex[FT_DIGEST_HEX + 1];
     for (size_t i = 0; i < o->arguments.len; i++)
         ft_strbuf_printf(&text, "%zu %s\n", strlen(o->arguments.data[i]), o->arguments.data[i]);
+    ft_strbuf_printf(&text, "%s %d ", o->oracle ? o->oracle : "", o->deterministic);
     ft_strbuf_printf(&text, "%u %u %u %s %s %u", (unsigned)o->expect_exit, o->steps, o->polls,
                      o->wakeups ? o->wakeups : "", o->early_limits ? o->early_limits : "",
                      o->preemptions);
@@ -158,6 +160,8 @@ static void write_rest(FILE *file, const char *digest, const ft_rest *r)
         fprintf(file, "open %s\n", ft_strbuf_text(&name));
         ft_strbuf_release(&name);
     }
+    for (size_t i = 0; i < r->outputs.len; i++)
+        write_line(file, "output", &r->outputs.data[i].a, 2);
     if (r->lingering) fprintf(file, "lingering %s\n", r->lingering);
     fputs("end\n", file);
 }
@@ -256,6 +260,10 @@ static bool read_fixed(ft_rest *r, const char *word, char *text)
     size_t many;
     if (!read_numbers(text, n, MOST_NUMBERS, &many)) return false;
     if (!strcmp(word, "thread")) return many == 2 && read_thread(r, n);
+    if (!strcmp(word, "output") && many == 2) {
+        ft_vec_push(&r->outputs, (ft_native_output_name){n[0], n[1]});
+        return true;
+    }
     if (!strcmp(word, "first") && many == 7 + 2 * N_COUNTS) return outcome_from(n, &r->sync), true;
     if (!strcmp(word, "plan") && many == 4 + 2 * N_COUNTS) return plan_from(n, &r->plan), true;
     if (strcmp(word, "at") || many != 5 || n[0] > FT_STAGE_PLAIN) return false;

@@ -27,6 +27,7 @@ typedef struct ft_rest {
     FT_VEC(uint64_t) points;
     FT_VEC(ft_exploring_thread) threads;
     FT_VEC(ft_kept_run) kept;
+    FT_VEC(ft_native_output_name) outputs; /* of runs that pass */
 } ft_rest;
 
 void ft_rest_release(ft_rest *rest);

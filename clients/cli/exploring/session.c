@@ -67,7 +67,8 @@ static bool on_run(void *context, const ft_x_run *run)
 {
     session *s = context;
     s->runs++;
-    if (run->result) ft_failing_note(&s->to->failing, &s->explorer, run);
+    ft_failing_note(&s->to->failing, &s->explorer, run);
+    (void)ft_outputs_note(&s->explorer, run);
     if (run->is_news) keep(s, run);
     ft_racing_note(&s->to->racing, &s->explorer, run);
     show(s);
@@ -85,8 +86,8 @@ static bool on_class(void *context, const ft_x_run *run, const ft_unfolding *u,
 
 static bool should_stop(void *context)
 {
-    (void)context;
-    return ft_signals_caught();
+    const session *s = context;
+    return ft_signals_caught() || s->explorer.outputs.status != FT_OK;
 }
 
 /* ---- from options */
@@ -100,6 +101,7 @@ static ft_native_options native_options(const session *s)
     n.workers = o->workers ? o->workers : cores > 0 ? (uint32_t)cores : 1;
     n.run.max_steps = o->steps ? o->steps : DEFAULT_STEPS;
     n.run.expect_exit = (int32_t)o->expect_exit;
+    n.run.keeps_output = 1;
     n.run.spurious = o->wakeups && strcmp(o->wakeups, "spurious") == 0;
     n.run.early = !o->early_limits || strcmp(o->early_limits, "yes") == 0;
     n.run.polls = o->polls ? o->polls : DEFAULT_POLLS;
@@ -304,6 +306,8 @@ static void take_facts(session *s)
     s->to->grade = ft_native_grade(native, &why);
     s->to->why = ft_strdup(why);
     s->to->races = ft_racing_count(&s->explorer);
+    s->to->outputs = s->explorer.outputs.different;
+    s->to->unjudged = s->explorer.outputs.unjudged;
     take_refused(s);
     if (!s->to->strayed) s->to->strayed = copy(ft_native_strayed(native));
 }
@@ -346,6 +350,7 @@ static ft_status explore(session *s, double seconds, double plain, ft_error *err
     if (status == FT_OK && !s->options->races_only_reported && enter(s, FT_STAGE_PLAIN))
         status = explore_plain(s, end, err);
     take_facts(s);
+    if (status == FT_OK) status = ft_outputs_conclude(x, &s->to->failing, err);
     if (status == FT_OK) status = ft_failing_conclude(&s->to->failing, x, err);
     return status == FT_OK ? ft_racing_conclude(&s->to->racing, x, err) : status;
 }
@@ -391,6 +396,7 @@ static ft_status take_up(session *s, ft_error *err)
     if (!ft_native_name_threads(x->native, rest.threads.data, rest.threads.len))
         status = ft_error_set(err, FT_USAGE, "%s has other threads than the program: delete it",
                               s->options->resume);
+    ft_outputs_resume(x, rest.outputs.data, rest.outputs.len);
     for (size_t i = 0; i < rest.points.len; i++) ft_vec_push(&x->points, rest.points.data[i]);
     if (status == FT_OK) status = run_all_kept(s, &rest, err);
     s->runs = rest.runs;
@@ -412,6 +418,16 @@ static void keep_best(session *s, const ft_kept_run *best)
     ft_vec_push(&s->rest.kept, made);
 }
 
+static void keep_outputs(session *s)
+{
+    const ft_explorer *x = &s->explorer;
+    ft_native_output_name *names = ft_calloc(x->outputs.judged.len + 1, sizeof *names);
+    size_t n = ft_outputs_names(x, names);
+    s->rest.outputs.len = 0;
+    for (size_t i = 0; i < n; i++) ft_vec_push(&s->rest.outputs, names[i]);
+    free(names);
+}
+
 static void complete_rest(session *s)
 {
     const ft_exploring_thread *threads;
@@ -422,6 +438,9 @@ static void complete_rest(session *s)
         ft_vec_push(&s->rest.points, s->explorer.points.data[i]);
     for (size_t i = 0; i < s->to->failing.len; i++) keep_best(s, &s->to->failing.data[i].run);
     for (size_t i = 0; i < s->to->racing.len; i++) keep_best(s, &s->to->racing.data[i].run);
+    for (size_t i = 0; i < s->explorer.outputs.n_best; i++)
+        keep_best(s, &s->explorer.outputs.best[i].run);
+    keep_outputs(s);
     s->rest.runs = s->runs;
     if (s->rest.stage == FT_STAGE_SYNC) return;
     free(s->rest.lingering);
@@ -460,6 +479,13 @@ static ft_status leave(session *s, ft_error *err)
     return status;
 }
 
+/* For recordings that are compared with it. */
+static void take_output(session *s)
+{
+    s->to->output = s->explorer.outputs.other;
+    s->explorer.outputs.other = (ft_strbuf){0};
+}
+
 ft_status ft_exploring_run(const ft_options *options, double seconds, double plain,
                            ft_exploration *exploration, ft_error *err)
 {
@@ -473,10 +499,13 @@ ft_status ft_exploring_run(const ft_options *options, double seconds, double pla
     ft_native_options native = native_options(&s);
     exploration->steps = native.run.max_steps;
     s.explorer.setting.polls = native.run.polls;
+    s.explorer.outputs.oracle = options->oracle;
+    s.explorer.outputs.deterministic = options->deterministic;
     ft_status status = ft_native_open(&native, &s.explorer.native, err);
     if (status == FT_OK) status = take_up(&s, err);
     if (status == FT_OK) status = explore(&s, seconds, plain, err);
     if (status == FT_OK) status = leave(&s, err);
+    if (status == FT_OK) take_output(&s);
     if (s.explorer.native)
         memcpy(exploration->unset, ft_native_unset_inputs(s.explorer.native),
                sizeof exploration->unset);
@@ -488,6 +517,7 @@ ft_status ft_exploring_run(const ft_options *options, double seconds, double pla
     ft_x_walk_release(&s.explorer.walk);
     ft_vec_release(&s.explorer.points);
     ft_places_release(&s.explorer.places);
+    ft_outputs_release(&s.explorer.outputs);
     for (size_t i = 0; i < n; i++) free(s.argv[i]);
     free(s.argv);
     return status;
@@ -513,5 +543,6 @@ void ft_exploration_release(ft_exploration *x)
     free(x->plain.lingering);
     free(x->strayed);
     free(x->rest);
+    ft_strbuf_release(&x->output);
     *x = (ft_exploration){0};
 }

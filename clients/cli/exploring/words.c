@@ -8,7 +8,7 @@
 static bool is_whole(const ft_exploration *x, const ft_explored_part *part)
 {
     return part->outcome.cover == FT_X_COVER_EVERY && !part->outcome.total.lingering &&
-           !part->lingering && !x->refused && !part->outcome.total.strayed;
+           !part->lingering && !x->refused && !part->outcome.total.strayed && !x->unjudged;
 }
 
 static bool is_plain_whole(const ft_exploration *x)
@@ -42,6 +42,9 @@ static void print_limits(const ft_exploration *x, const ft_explored_part *part, 
         ft_strbuf_printf(out, "; %llu runs did not repeat themselves%s%s",
                          (unsigned long long)total->strayed, x->strayed ? ": " : "",
                          x->strayed ? x->strayed : "");
+    if (x->unjudged)
+        ft_strbuf_printf(out, "; the output of %llu runs was too long to be judged",
+                         (unsigned long long)x->unjudged);
 }
 
 /* Where a loop's further rounds were not tried, or runs end at a call that is not explored, nothing
@@ -132,6 +135,8 @@ void ft_failing_print(const ft_failing *f, ft_strbuf *out)
     bool code = f->failure.kind == FT_EXPLORING_FAILED_EXIT ||
                 f->failure.kind == FT_EXPLORING_FAILED_SIGNAL;
     ft_strbuf_puts(out, KINDS[f->failure.kind]);
+    if (f->failure.kind == FT_EXPLORING_FAILED_ORACLE)
+        ft_strbuf_printf(out, " (exit code %d)", f->failure.code);
     if (code) ft_strbuf_printf(out, " %d", f->failure.code);
     if (f->failure.kind == FT_EXPLORING_FAILED_SIGNAL)
         ft_strbuf_printf(out, " (%s)", strsignal(f->failure.code));

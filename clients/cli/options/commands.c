@@ -148,7 +148,8 @@ static const struct {
          "it through every schedule of its synchronisation, up to equivalence: first without "
          "preemptions, then with one, two and so on, then all; and where the time is up before, "
          "through random ones. A run fails by an assertion, a signal, an exit code other than "
-         "--expect-exit, a deadlock, a live-lock, a hang or an error of a lock. Of each failure "
+         "--expect-exit, a deadlock, a live-lock, a hang or an error of a lock; with --oracle or "
+         "--deterministic also by its output. Of each failure "
          "the run with the fewest preemptions is recorded again under the same schedule, and "
          "reported with a witness for `replay`. Data races are findings too, one for each pair of "
          "places; where the synchronisation has been explored, their accesses become points at "
@@ -164,6 +165,8 @@ static const struct {
          "foretell explore -- ./test --case 3\n"
          "foretell explore --preemptions 2 --explore-budget 600 ./test\n"
          "foretell explore --json --runs 10000 ./test\n"
+         "foretell explore --oracle 'diff - expected.txt' ./test\n"
+         "foretell explore --deterministic ./test\n"
          "foretell explore -I include --input limit=3 queue.c\n"},
     [FT_COMMAND_LOWER] =
         {"Compiles FILEs (C, C++ and LLVM 14 bitcode, .bc and .ll) with clang 14, links them with "

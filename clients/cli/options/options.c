@@ -201,6 +201,12 @@ static const option_row rows[] = {
     {"early-limits", 0, VALUE_TEXT, "WHEN", "yes|no", MEMBER(early_limits), BIT(EXPLORE),
      "yes: time limits may pass while other threads could go on (default); "
      "no: only where no thread can"},
+    {"oracle", 0, VALUE_TEXT, "CMD", NULL, MEMBER(oracle), BIT(EXPLORE) | BIT(TEST),
+     "a shell command that gets what an explored run wrote to standard output as its standard "
+     "input; an exit code other than 0 is a finding. It runs once for each different output"},
+    {"deterministic", 0, VALUE_NONE, NULL, NULL, MEMBER(deterministic), BIT(EXPLORE) | BIT(TEST),
+     "explored runs that pass and write different things to standard output are a finding "
+     "(default: their number is printed)"},
     {"resume", 0, VALUE_TEXT, "FILE", NULL, MEMBER(resume), BIT(EXPLORE),
      "go on with the exploration that left FILE, and leave there what is not explored when this "
      "one "

@@ -123,6 +123,7 @@ typedef struct ft_options {
     const ft_strbuf *follow;
     struct ft_follow *followed;
     bool *went_wrong;
+    const struct ft_output_judge *judge; /* of that run's output (exploring/oracle.h) */
     bool symbolic, exit_code;
     bool report_follows; /* set by `test`: a report follows the program's own output */
     bool varied; /* set by `test`: after a short first run more follow, each in another schedule */
@@ -132,7 +133,9 @@ typedef struct ft_options {
     uint32_t explore_budget; /* seconds */
     uint32_t polls, steps;
     const char *early_limits;
-    const char *resume;       /* a file from which an exploration goes on */
+    const char *resume; /* a file from which an exploration goes on */
+    const char *oracle; /* a command */
+    bool deterministic;
     bool races_only_reported; /* their accesses do not become scheduling points */
     /* lower */
     ft_texts inputs;                       /* --input NAME=VALUE */

@@ -98,11 +98,12 @@ static char **environment_with(char *entry)
  */
 static void run_child(char *const *argv, char *const *environment, ft_program_way way, int why)
 {
-    int out = way.silent ? open("/dev/null", O_WRONLY) : way.out;
+    int nothing = way.silent ? open("/dev/null", O_WRONLY) : -1;
+    int out = way.silent && !way.keeps ? nothing : way.out;
     ft_signals_default();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (out >= 0 && out != STDOUT_FILENO) dup2(out, STDOUT_FILENO);
-    if (out >= 0 && way.silent) dup2(out, STDERR_FILENO);
+    if (nothing >= 0) dup2(nothing, STDERR_FILENO);
     int before = personality(READ_PERSONALITY);
     if (before >= 0) personality((unsigned long)before | ADDR_NO_RANDOMIZE);
     execvpe(argv[0], argv, environment);

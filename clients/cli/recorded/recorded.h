@@ -37,6 +37,7 @@ void ft_program_file_release(ft_program_file *file);
 typedef struct ft_program_way {
     int out;           /* the descriptor of this process that is its standard output */
     bool silent;       /* its standard output and standard error are discarded */
+    bool keeps;        /* silent: its standard output goes to `out` all the same */
     uint32_t patience; /* seconds after which it is killed if a signal has stopped it; 0: never */
     uint32_t seconds;  /* after which it is killed if it still runs; 0: never */
     bool *late;        /* set if it was ended after `seconds`; may be NULL without them */

@@ -82,25 +82,67 @@ static uint64_t add_death(ft_native *n, const ft_exploring_slot *s, bool hangs)
     return add_failure(n, &f);
 }
 
-/* ---- outputs */
+/* ---- outputs: by two hashes, since there may be many */
 
-uint64_t ft_native_note_output(ft_native *n, const ft_exploring_slot *s)
+static uint64_t number_of_output(ft_native *n, ft_native_output_name name)
 {
-    size_t size = s->output_size <= FT_EXPLORING_OUTPUT ? s->output_size : FT_EXPLORING_OUTPUT;
-    for (size_t i = 0; i < n->outputs.len; i++)
-        if (n->outputs.data[i].size == size && !memcmp(n->outputs.data[i].bytes, s->output, size))
-            return i + 1;
-    ft_native_text made = {.bytes = ft_alloc(size + 1), .size = size};
-    memcpy(made.bytes, s->output, size);
-    made.bytes[size] = 0;
-    ft_vec_push(&n->outputs, made);
-    return n->outputs.len;
+    for (uint64_t key = name.a;; key++) {
+        bool inserted;
+        uint64_t *number = ft_map_slot(&n->by_output, key, n->outputs.len + 1, &inserted);
+        const ft_native_output_name *known = inserted ? NULL : &n->outputs.data[*number - 1].name;
+        if (inserted) ft_vec_push(&n->outputs, (ft_native_kept_output){.name = name});
+        if (inserted || (known->a == name.a && known->b == name.b)) return *number;
+    }
+}
+
+uint64_t ft_native_note_output(ft_native *n, const ft_exploring_slot *s, bool passed)
+{
+    enum { SEED = 1, OTHER_SEED };
+    bool is_whole = s->output_size <= FT_EXPLORING_OUTPUT;
+    size_t size = is_whole ? s->output_size : FT_EXPLORING_OUTPUT;
+    n->last_output = (ft_native_text){.bytes = s->output, .size = size, .is_whole = is_whole};
+    uint64_t number =
+        number_of_output(n, (ft_native_output_name){ft_hash_bytes(s->output, size, SEED),
+                                                    ft_hash_bytes(s->output, size, OTHER_SEED)});
+    ft_native_kept_output *kept = &n->outputs.data[number - 1];
+    if (!passed || kept->bytes || kept->is_forgotten) return number;
+    kept->bytes = ft_alloc(size + 1);
+    memcpy(kept->bytes, s->output, size);
+    kept->size = size;
+    kept->is_whole = is_whole;
+    return number;
 }
 
 ft_native_text ft_native_output(const ft_native *n, uint64_t output)
 {
     FT_REQUIRE(output && output <= n->outputs.len);
-    return n->outputs.data[output - 1];
+    const ft_native_kept_output *kept = &n->outputs.data[output - 1];
+    return (ft_native_text){.bytes = kept->bytes, .size = kept->size, .is_whole = kept->is_whole};
+}
+
+void ft_native_forget_output(ft_native *n, uint64_t output)
+{
+    FT_REQUIRE(output && output <= n->outputs.len);
+    ft_native_kept_output *kept = &n->outputs.data[output - 1];
+    free(kept->bytes);
+    kept->bytes = NULL;
+    kept->is_forgotten = true;
+}
+
+ft_native_text ft_native_last_output(const ft_native *n)
+{
+    return n->last_output;
+}
+
+ft_native_output_name ft_native_name_of_output(const ft_native *n, uint64_t output)
+{
+    FT_REQUIRE(output && output <= n->outputs.len);
+    return n->outputs.data[output - 1].name;
+}
+
+void ft_native_name_output(ft_native *n, ft_native_output_name name)
+{
+    number_of_output(n, name);
 }
 
 /* ---- races */

@@ -20,6 +20,13 @@ typedef struct ft_native_slot {
     bool hangs;            /* it was ended for that */
 } ft_native_slot;
 
+typedef struct ft_native_kept_output {
+    ft_native_output_name name;
+    char *bytes; /* NULL: not kept */
+    size_t size;
+    bool is_whole, is_forgotten;
+} ft_native_kept_output;
+
 struct ft_native {
     ft_native_options options;
     int fd; /* of the memory file */
@@ -49,7 +56,9 @@ struct ft_native {
     uint64_t refused_pc;
     FT_VEC(uint64_t) lingering; /* return addresses of calls at which threads lingered */
     ft_x_watches *watches;
-    FT_VEC(ft_native_text) outputs;   /* each once */
+    FT_VEC(ft_native_kept_output) outputs; /* each once */
+    ft_map by_output;                      /* a name's first half -> number */
+    ft_native_text last_output;
     FT_VEC(ft_native_origin) origins; /* of the last run's steps */
     FT_VEC(ft_native_delay) delays;   /* the same */
     struct {
@@ -86,7 +95,7 @@ ft_x_operation ft_native_operation(ft_native *n, const ft_exploring_slot *s,
 
 /* ---- facts.c: of the slot's run; the number of its failure, 0: it passed */
 /* The number of the run's output, from 1: equal ones have one. */
-uint64_t ft_native_note_output(ft_native *n, const ft_exploring_slot *s);
+uint64_t ft_native_note_output(ft_native *n, const ft_exploring_slot *s, bool passed);
 uint64_t ft_native_note_races(ft_native *n, const ft_exploring_slot *s); /* ft_x_run.races */
 uint64_t ft_native_note(ft_native *n, const ft_exploring_slot *s, bool hangs);
 

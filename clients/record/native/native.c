@@ -80,6 +80,7 @@ void ft_native_close(ft_native *n)
     ft_x_watches_free(n->watches);
     for (size_t i = 0; i < n->outputs.len; i++) free(n->outputs.data[i].bytes);
     ft_vec_release(&n->outputs);
+    ft_map_release(&n->by_output);
     ft_native_sample_release(n);
     ft_map_release(&n->by_name);
     ft_map_release(&n->by_race);

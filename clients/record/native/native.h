@@ -111,12 +111,25 @@ bool ft_native_has_wide_points(const ft_native *native);
  * many as the options say: further rounds were not tried. False: there are no more than i. */
 bool ft_native_lingering(const ft_native *native, size_t i, ft_native_place *place);
 
-/* The output of a run (its `output`), where options.run.keeps_output is set: its first 64 KiB. */
+/* The standard output of a run, where options.run.keeps_output is set: its first
+ * FT_EXPLORING_OUTPUT bytes. */
 typedef struct ft_native_text {
-    char *bytes; /* the executor's */
+    const char *bytes; /* the executor's; NULL: not kept */
     size_t size;
+    bool is_whole; /* the run wrote no more */
 } ft_native_text;
+/* Of runs that passed and have that `output`: their text stays until it is forgotten. */
 ft_native_text ft_native_output(const ft_native *native, uint64_t output);
+void ft_native_forget_output(ft_native *native, uint64_t output);
+/* Of the run that ft_x_executor.finish gave last, until the next one begins. */
+ft_native_text ft_native_last_output(const ft_native *native);
+/* An output's name is the same in every process. Names of outputs that another process met get the
+ * first numbers, from 1; before the first run. */
+typedef struct ft_native_output_name {
+    uint64_t a, b;
+} ft_native_output_name;
+ft_native_output_name ft_native_name_of_output(const ft_native *native, uint64_t output);
+void ft_native_name_output(ft_native *native, ft_native_output_name name);
 
 /* The first call that no exploration does and that ended a run; NULL: none. *place: where. */
 const char *ft_native_refused(const ft_native *native, ft_native_place *place);

@@ -239,7 +239,7 @@ static void complete(ft_native *n, const ft_exploring_slot *s, bool hangs, ft_x_
 /* How much was seen so far that a caller may ask about. */
 static size_t n_facts(const ft_native *n)
 {
-    return n->failures.len + n->races.len + n->lingering.len + n->outputs.len + n->wide_points +
+    return n->failures.len + n->races.len + n->lingering.len + n->wide_points +
            (n->refused[0] != 0);
 }
 
@@ -260,8 +260,9 @@ void ft_native_run(ft_native *n, uint32_t slot, ft_x_run *run)
     bool hangs = s->hangs || n->slots[slot].hangs;
     if (!s->is_complete) complete(n, s, hangs, run);
     if (!served) run->end = FT_X_CUT;
-    if (n->options.run.keeps_output) run->output = ft_native_note_output(n, s);
     run->result = ft_native_note(n, s, hangs);
+    bool passed = !run->result && run->end == FT_X_DONE;
+    if (n->options.run.keeps_output) run->output = ft_native_note_output(n, s, passed);
     run->races = ft_native_note_races(n, s);
     run->is_news = n_facts(n) > known;
 }

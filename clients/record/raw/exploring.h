@@ -29,7 +29,7 @@
 #include "inputs.h"
 
 /* Another number wherever this file or ft_x_kind changes. */
-#define FT_EXPLORING_MAGIC    "FTXPL001"
+#define FT_EXPLORING_MAGIC    "FTXPL002"
 #define FT_EXPLORING_VARIABLE "FORETELL_EXPLORE" /* environment: the path of the memory file */
 
 enum {
@@ -40,7 +40,7 @@ enum {
     FT_EXPLORING_WATCHES = 4096, /* rounds of polling in one run, and their attempts */
     FT_EXPLORING_ATTEMPTS = 16384,
     FT_EXPLORING_MOST_WATCHED = 64, /* attempts of one round */
-    FT_EXPLORING_OUTPUT = 1 << 16,  /* bytes that are kept of what a run writes */
+    FT_EXPLORING_OUTPUT = 1 << 20,  /* bytes that are kept of what a run writes */
     FT_EXPLORING_RACES = 256        /* pairs of places that one run reports */
 };
 
@@ -66,7 +66,9 @@ typedef enum ft_exploring_grade {
     X(MEMORY, "memory", "memory was freed twice, or used after it was freed")                      \
     X(STUCK, "deadlock", "threads wait for each other for ever")                                   \
     X(LIVE_LOCK, "live-lock", "threads poll for ever for what no thread changes")                  \
-    X(HANG, "hang", "a thread goes on without end and without an action")
+    X(HANG, "hang", "a thread goes on without end and without an action")                          \
+    X(ORACLE, "oracle", "the user's command refuses what the run wrote; found by the explorer")    \
+    X(OUTPUT, "output", "it wrote something else than another run; found by the explorer")
 typedef enum ft_exploring_failure {
 #define FT_ROW(symbol, name, doc) FT_EXPLORING_FAILED_##symbol,
     FT_EXPLORING_FAILURE_TABLE(FT_ROW)
@@ -172,9 +174,9 @@ typedef struct ft_exploring_slot {
     ft_exploring_result result;
     ft_x_operation pending[FT_X_THREADS];
     uint64_t pending_pc[FT_X_THREADS];
-    char strayed[FT_EXPLORING_TEXT]; /* of STRAYED: what differed */
-    char refused[FT_EXPLORING_TEXT]; /* a call that an exploration does not do; "": none */
-    uint32_t output_size;
+    char strayed[FT_EXPLORING_TEXT];  /* of STRAYED: what differed */
+    char refused[FT_EXPLORING_TEXT];  /* a call that an exploration does not do; "": none */
+    uint32_t output_size;             /* of what the run wrote to standard output */
     char output[FT_EXPLORING_OUTPUT]; /* the first bytes of it */
     uint32_t n_watches, n_attempts;
     ft_exploring_watch watches[FT_EXPLORING_WATCHES];
@@ -194,7 +196,7 @@ typedef struct ft_exploring_options {
     uint32_t spins;         /* looks at what the other one does before one sleeps; 0 where there is
                                no processor for that */
     uint32_t patience_ms;   /* of processor time, for a run without an action; 0: without end */
-    uint32_t keeps_output;  /* 1: what a run writes to standard output and error is kept */
+    uint32_t keeps_output;  /* 1: what a run writes to standard output is kept */
     uint32_t polls;         /* fruitless rounds of a loop that polls */
     uint32_t n_points;      /* places whose accesses are scheduling points */
     uint32_t points_as_one; /* 1: as if all of them were of one memory */

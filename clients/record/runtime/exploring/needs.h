@@ -12,6 +12,11 @@
 void ft_rt_world_look(void);
 void ft_rt_world_begins(void);
 void ft_rt_world_ends(bool flushes);
+/* Where the explorer wants what runs write: opens standard output anew, once in each process that
+ * makes runs, at the latest by ft_rt_world_begins; and, after a run that did not come to its end,
+ * drops what it wrote. */
+void ft_rt_world_opens_output(void);
+void ft_rt_world_empties_output(void);
 /* world/signals.c: the calling thread is about to create that one. */
 void ft_rt_world_thread_made(uint32_t child);
 

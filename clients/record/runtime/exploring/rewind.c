@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "exploring/needs.h"
 #include "exploring/run.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
@@ -102,6 +103,7 @@ void ft_rt_x_fall_back(const char *why)
 static void run_ended(void)
 {
     kept->runs++;
+    if (!kept->slot->is_complete) ft_rt_world_empties_output();
     ft_rt_x_report(kept->slot, 0);
 }
 
@@ -158,6 +160,7 @@ static const char *begin(ft_exploring_slot *s)
     kept->reserve = ft_rt_x_header->rewinding.reserve;
     if (kept->reserve < RESERVE) kept->reserve = RESERVE;
     contexts[0] = ft_rt_rewinding_first();
+    ft_rt_world_opens_output();
     uint32_t patience = ft_rt_x_header->options.patience_ms;
     const ft_rt_rewinding_calls calls = {run_ended,
                                          next_run,

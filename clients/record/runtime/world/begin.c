@@ -13,6 +13,7 @@
 #include "libc/contract.h"
 #include "libc/libc.h"
 #include "raw/exploring.h"
+#include "rewinding/syscalls.h"
 #include "world/overlay.h"
 
 enum { FILES = 256, LARGEST = 64 << 20, PATH = 32 };
@@ -26,6 +27,8 @@ static struct file {
 } files[FILES];
 static uint32_t n_files;
 static bool outside[FILES]; /* by number: it leads outside */
+static bool keeps_output;   /* standard output is the explorer's, which wants what is written */
+static int output = -1;     /* a memory file that it goes to, out of the program's way */
 
 bool ft_rt_world_is_outside(int fd)
 {
@@ -92,6 +95,13 @@ static void step_aside(int fd, const struct stat *about)
     files[n_files++] = f;
 }
 
+/* The program has not put another file there. */
+static bool is_given_output(int fd, const struct stat *about, bool keeps)
+{
+    bool is_output = fd == STDOUT_FILENO || fd == STDERR_FILENO;
+    return is_output && !(keeps && S_ISREG(about->st_mode));
+}
+
 void ft_rt_world_look(void)
 {
     bool keeps = ft_rt_x_keeps_output();
@@ -99,9 +109,11 @@ void ft_rt_world_look(void)
     ft_rt_world_first_mask();
     for (int fd = 0; fd < FILES; fd++) {
         struct stat about;
-        bool output = fd == STDOUT_FILENO || fd == STDERR_FILENO;
-        if (output && keeps) syscall(SYS_close, fd);
-        if (output || FT_REAL(fstat)(fd, &about)) continue;
+        if (FT_REAL(fstat)(fd, &about)) continue;
+        if (is_given_output(fd, &about, keeps)) {
+            keeps_output |= keeps && fd == STDOUT_FILENO && is_memory_device(&about);
+            continue;
+        }
         outside[fd] = leads_outside(&about);
         if (outside[fd]) drop(fd);
         bool own = ft_rt_world_node_of(fd) || !is_of_runtime(fd);
@@ -141,6 +153,15 @@ static void number(int fd, int wanted)
     syscall(SYS_close, fd);
 }
 
+void ft_rt_world_opens_output(void)
+{
+    if (!keeps_output) return;
+    syscall(SYS_close, STDOUT_FILENO);
+    number((int)syscall(SYS_memfd_create, "foretell-output", 0), STDOUT_FILENO);
+    output = FT_REAL(fcntl)(STDOUT_FILENO, F_DUPFD_CLOEXEC, FT_RT_WORLD_ASIDE);
+    if (output < 0) output = STDOUT_FILENO;
+}
+
 /* The run's own content of what the program wrote before. */
 static void copy_nodes(void)
 {
@@ -152,10 +173,7 @@ static void copy_nodes(void)
 
 void ft_rt_world_begins(void)
 {
-    if (ft_rt_x_keeps_output()) {
-        number((int)syscall(SYS_memfd_create, "foretell-output", 0), STDOUT_FILENO);
-        syscall(SYS_fcntl, STDOUT_FILENO, F_DUPFD, STDERR_FILENO);
-    }
+    if (output < 0) ft_rt_world_opens_output();
     copy_nodes();
     for (uint32_t i = 0; i < n_files; i++) {
         const struct file *f = &files[i];
@@ -168,19 +186,32 @@ void ft_rt_world_begins(void)
 
 /* ---- at the end of a run */
 
+void ft_rt_world_empties_output(void)
+{
+    if (output < 0) return;
+    syscall(SYS_ftruncate, output, 0);
+    syscall(SYS_lseek, output, 0, SEEK_SET);
+}
+
+static void take_output(void)
+{
+    size_t room, n = 0, size = (size_t)syscall(SYS_lseek, output, 0, SEEK_END);
+    char *to = ft_rt_x_output(&room);
+    if (!size) return;
+    for (ssize_t got; n < room && (got = syscall(SYS_pread64, output, to + n, room - n, n)) > 0;)
+        n += (size_t)got;
+    ft_rt_x_output_is(size);
+    ft_rt_world_empties_output();
+}
+
 void ft_rt_world_ends(bool flushes)
 {
-    if (!ft_rt_x_keeps_output()) return;
+    if (output < 0) return;
     if (flushes && !ftrylockfile(stdout)) {
         FT_REAL(fflush)(stdout);
         funlockfile(stdout);
     }
-    size_t room;
-    char *to = ft_rt_x_output(&room);
-    int from = reopen(STDOUT_FILENO, O_RDONLY | O_CLOEXEC);
-    size_t n = 0;
-    for (ssize_t got; n < room && (got = syscall(SYS_read, from, to + n, room - n)) > 0;)
-        n += (size_t)got;
-    if (from >= 0) syscall(SYS_close, from);
-    ft_rt_x_output_is(n);
+    bool watched = ft_rt_syscalls_watch(false);
+    take_output();
+    ft_rt_syscalls_watch(watched);
 }

@@ -20,7 +20,7 @@
  * Numbers of modelled descriptors are far above those that the system gives. A thread has its own,
  * so that they do not depend on the schedule.
  *
- * Imports: exploring, libc, raw. */
+ * Imports: exploring, libc, raw, rewinding. */
 #ifndef FT_RECORD_WORLD_H
 #define FT_RECORD_WORLD_H
 
