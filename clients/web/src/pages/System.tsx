@@ -22,7 +22,7 @@ export function System(): JSX.Element {
       {!data && !error && <Loading />}
       {stats.data && <Load stats={stats.data} />}
       {data?.nodes && <NodeTable nodes={data.nodes} />}
-      {data && <WorkerTable workers={data.workers} />}
+      {data && <WorkerTable workers={data.workers} fleet={Boolean(data.nodes)} />}
       {stats.data && <History stats={stats.data} />}
       {stats.error && !stats.data && <p class="muted">No history: {stats.error.message}</p>}
     </main>
@@ -71,10 +71,16 @@ function NodeTable({ nodes }: { nodes: NodeInfo[] }): JSX.Element {
   );
 }
 
-function WorkerTable({ workers }: { workers: WorkerInfo[] }): JSX.Element {
+interface WorkersProps {
+  workers: WorkerInfo[];
+  /** They are one node's of several. */
+  fleet: boolean;
+}
+
+function WorkerTable({ workers, fleet }: WorkersProps): JSX.Element {
   return (
     <table class="list">
-      <caption class="unseen">Workers</caption>
+      {fleet ? <caption>Workers of this node</caption> : <caption class="unseen">Workers</caption>}
       <thead>
         <tr>
           <th scope="col">Worker</th>
