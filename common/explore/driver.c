@@ -146,7 +146,9 @@ static ft_status start(ft_x_driver *d, uint32_t slot, ft_error *err)
 static ft_status start_all(ft_x_driver *d, ft_error *err)
 {
     ft_status status = FT_OK;
-    for (uint32_t s = 0; s < d->executor->width && status == FT_OK; s++)
+    const ft_x_executor *e = d->executor;
+    uint32_t room = e->room ? e->room(e->context, 0, 1) : e->width;
+    for (uint32_t s = 0; s < e->width && d->n_busy < room && status == FT_OK; s++)
         if (!d->busy[s] && d->started < d->first + d->n && may_start(d)) status = start(d, s, err);
     return status;
 }

@@ -61,16 +61,21 @@ typedef struct ft_x_executor {
     /* Waits until some run has ended: its slot, and the run (cleared first, released by the
      * caller). */
     ft_status (*finish)(void *context, uint32_t *slot, ft_x_run *run, ft_error *err);
-    /* For a search by several threads; 0 or 1: one thread calls start and finish. Else the slots
-     * are divided evenly among so many threads. `start`, `collect` and the search's callbacks never
-     * overlap; `await` may overlap with anything, but with itself only for other slots. */
+    /* How many of the slots first, first + step, first + 2 * step, ... may be taken now: fewer than
+     * all where runs are long, so that a search that is to stop need not wait for many of them. At
+     * least 1. NULL: all. */
+    uint32_t (*room)(void *context, uint32_t first, uint32_t step);
+    /* For a search by several threads; 0 or 1: one thread calls start and finish. Else each thread
+     * has every threads-th slot, the i-th one from i on, and as many as the others. `start`,
+     * `collect` and the search's callbacks never overlap; `await` may overlap with anything, but
+     * with itself only for other slots. */
     uint32_t threads;
     /* How many subtrees are searched side by side (forest.h); 0: 32, which is the most. Fewer keep
      * runs alike that follow each other. */
     uint32_t lanes;
-    /* Waits until a run of the n slots from the first on has ended: its slot. At least one of them
-     * is not free. */
-    ft_status (*await)(void *context, uint32_t first, uint32_t n, uint32_t *slot, ft_error *err);
+    /* Waits until a run of the slots first, first + step, ... has ended: its slot. At least one of
+     * them is not free. */
+    ft_status (*await)(void *context, uint32_t first, uint32_t step, uint32_t *slot, ft_error *err);
     /* The run of the slot, which has ended, as `finish` gives it. */
     ft_status (*collect)(void *context, uint32_t slot, ft_x_run *run, ft_error *err);
     /* For cutoffs (cutoffs.h); may be NULL. Are the states behind two executions equal? Does not

@@ -15,10 +15,10 @@ typedef struct open {
     size_t outer;
 } open;
 
-/* The executor as the search of one lane sees it: its slots from the first on. */
+/* The executor as the search of one lane sees it: the slots of its thread. */
 typedef struct view {
     ft_x_forest *forest;
-    uint32_t first;
+    uint32_t thread;
 } view;
 
 /* A lane: a subtree that is searched, and those that come next. */
@@ -70,7 +70,8 @@ static ft_status start(void *context, uint32_t slot, const ft_x_task *task, ft_e
     const view *v = context;
     const ft_x_executor *e = v->forest->executor;
     pthread_mutex_lock(&v->forest->mutex);
-    ft_status status = e->start(e->context, v->first + slot, task, err);
+    uint32_t at = v->thread + slot * n_threads(v->forest);
+    ft_status status = e->start(e->context, at, task, err);
     pthread_mutex_unlock(&v->forest->mutex);
     return status;
 }
@@ -80,15 +81,23 @@ static ft_status finish(void *context, uint32_t *slot, ft_x_run *run, ft_error *
     const view *v = context;
     const ft_x_executor *e = v->forest->executor;
     if (n_threads(v->forest) == 1) return e->finish(e->context, slot, run, err);
-    uint32_t at = 0, n = e->width / n_threads(v->forest);
-    ft_status status = e->await(e->context, v->first, n, &at, err);
+    uint32_t at = 0, n = n_threads(v->forest);
+    ft_status status = e->await(e->context, v->thread, n, &at, err);
     if (status != FT_OK) return status;
-    assert(at >= v->first && at < v->first + n);
+    assert(at % n == v->thread && at < e->width);
     pthread_mutex_lock(&v->forest->mutex);
     status = e->collect(e->context, at, run, err);
     pthread_mutex_unlock(&v->forest->mutex);
-    *slot = at - v->first;
+    *slot = at / n;
     return status;
+}
+
+static uint32_t room(void *context, uint32_t first, uint32_t step)
+{
+    const view *v = context;
+    const ft_x_executor *e = v->forest->executor;
+    uint32_t n = n_threads(v->forest);
+    return e->room(e->context, v->thread + first * n, step * n);
 }
 
 static ft_status same(void *context, const ft_x_pick *a, size_t n_a, const ft_x_pick *b, size_t n_b,
@@ -172,7 +181,7 @@ static void begin_tree(lane *l)
 
 static void run_lane(ft_x_forest *f, lane *l, uint32_t thread)
 {
-    l->view.first = thread * l->executor.width;
+    l->view.thread = thread;
     l->options.max_runs = l->quota;
     while (l->status == FT_OK && l->counts.runs < l->quota && (l->tree || l->next.len)) {
         bool finished;
@@ -388,6 +397,7 @@ static void prepare_lane(ft_x_forest *f, lane *l)
                                   .width = e->width / n_threads(f),
                                   .start = start,
                                   .finish = finish,
+                                  .room = e->room ? room : NULL,
                                   .same = e->same ? same : NULL};
     l->options = (ft_x_options){.generic = f->options->generic,
                                 .cutoffs = f->options->cutoffs,

@@ -87,9 +87,9 @@ static ft_status finish(void *context, uint32_t *slot, ft_x_run *made, ft_error 
     return FT_OK;
 }
 
-static ft_status await(void *context, uint32_t first, uint32_t n, uint32_t *slot, ft_error *err)
+static ft_status await(void *context, uint32_t first, uint32_t step, uint32_t *slot, ft_error *err)
 {
-    (void)n, (void)err;
+    (void)step, (void)err;
     sections *s = context;
     s->runs[first] = (ft_x_run){0};
     run_timed(s, first, &s->runs[first]);

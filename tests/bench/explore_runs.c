@@ -41,7 +41,8 @@ static double program_busy(const ft_native *n)
     for (uint32_t i = 0; i < n->options.workers; i++) {
         char path[64];
         double ns = 0;
-        snprintf(path, sizeof path, "/proc/%u/schedstat", ft_exploring_slot_at(n->shared, i)->pid);
+        snprintf(path, sizeof path, "/proc/%u/schedstat",
+                 ft_exploring_server_at(n->shared, i)->pid);
         FILE *file = fopen(path, "r");
         if (file && fscanf(file, "%lf", &ns) == 1) sum += ns / 1e9;
         if (file) fclose(file);

@@ -168,12 +168,13 @@ static ft_status finish_run(void *context, uint32_t *slot, ft_x_run *run, ft_err
     return FT_OK;
 }
 
-static ft_status await_run(void *context, uint32_t first, uint32_t n, uint32_t *slot, ft_error *err)
+static ft_status await_run(void *context, uint32_t first, uint32_t step, uint32_t *slot,
+                           ft_error *err)
 {
     (void)err;
     schedule_executor *e = context;
-    for (*slot = first; *slot < first + n && !e->slots[*slot].is;) ++*slot;
-    assert(*slot < first + n);
+    for (*slot = first; *slot < e->width && !e->slots[*slot].is;) *slot += step;
+    assert(*slot < e->width);
     started *s = &e->slots[*slot];
     s->run = (ft_x_run){0};
     run_program(e, s, &s->run);

@@ -56,6 +56,7 @@ enum { FINE = 60, WRONG, ALL_RUNS = 300 };
 
 static struct shared {
     uint32_t runs, moves, all, crashes, hangs;
+    const uint32_t *at; /* moves */
     int signal;
     const char *spoilt;
     void (*check)(void); /* between two runs: may end the process */
@@ -100,8 +101,9 @@ static void start_runs(uint32_t all, bool tracks, uint32_t reserve)
     ft_rt_snapshot_prepare();
     shared = ft_rt_kept(sizeof *shared);
     shared->all = all;
+    shared->at = &shared->moves;
     const ft_rt_rewinding_calls calls = {run_ended,          next_run,       crashed_run,
-                                         hung_run,           &shared->moves, 60,
+                                         hung_run,           &shared->at,    60,
                                          .reserve = reserve, .track = tracks};
     const char *why = ft_rt_rewinding_start(&calls);
     if (why) fprintf(stderr, "%s\n", why);

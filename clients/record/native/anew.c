@@ -23,7 +23,6 @@ void ft_native_reap(ft_native *n, uint32_t slot)
     if (!own->child) return;
     if (waitpid(own->child, &status, over ? 0 : WNOHANG) != own->child) return;
     own->child = 0;
-    __atomic_store_n(&s->pid, 0, __ATOMIC_RELEASE);
     if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == FT_EXPLORING_OVER) return;
     s->status = status;
     __atomic_store_n(&s->state, FT_EXPLORING_OVER, __ATOMIC_RELEASE);
@@ -47,7 +46,6 @@ ft_status ft_native_start_anew(ft_native *n, uint32_t slot, ft_error *err)
         return ft_error_set(err, FT_IO, "no process for %s: %s", n->options.argv[0],
                             strerror(errno));
     }
-    __atomic_store_n(&s->pid, (uint32_t)own->child, __ATOMIC_RELEASE);
     while (own->child && !__atomic_load_n(&h->ready, __ATOMIC_ACQUIRE)) {
         syscall(SYS_futex, &h->ready, FUTEX_WAIT, 0, &look, NULL, 0);
         ft_native_reap(n, slot);

@@ -237,7 +237,7 @@ size_t ft_native_run_races(const ft_native *n, const ft_x_run *run, const uint32
 
 void ft_native_polls(ft_native *n, uint32_t rounds)
 {
-    for (uint32_t i = 0; i < n->options.workers; i++) FT_REQUIRE(!n->slots[i].busy);
+    for (uint32_t i = 0; i < n->n_slots; i++) FT_REQUIRE(!n->slots[i].busy);
     n->shared->options.polls = rounds;
 }
 
@@ -245,7 +245,7 @@ void ft_native_points(ft_native *n, const uint64_t *points, size_t many, bool as
 {
     ft_exploring_options *o = &n->shared->options;
     FT_REQUIRE(many <= sizeof o->points / sizeof *o->points);
-    for (uint32_t i = 0; i < n->options.workers; i++) FT_REQUIRE(!n->slots[i].busy);
+    for (uint32_t i = 0; i < n->n_slots; i++) FT_REQUIRE(!n->slots[i].busy);
     if (many) memcpy(o->points, points, many * sizeof *points);
     o->n_points = (uint32_t)many;
     o->points_as_one = as_one;

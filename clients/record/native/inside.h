@@ -2,6 +2,7 @@
 #ifndef FT_RECORD_NATIVE_INSIDE_H
 #define FT_RECORD_NATIVE_INSIDE_H
 
+#include <sched.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -16,7 +17,7 @@ typedef struct ft_native_slot {
     bool busy;
     pid_t child; /* ANEW: its process; 0: none */
     uint32_t steps;
-    struct timespec since; /* of its last step */
+    struct timespec since; /* of its last step, since one looks; 0: nobody did */
     bool hangs;            /* it was ended for that */
 } ft_native_slot;
 
@@ -27,6 +28,11 @@ typedef struct ft_native_kept_output {
     bool is_whole, is_forgotten;
 } ft_native_kept_output;
 
+typedef struct ft_native_server {
+    uint32_t given; /* tasks of which it was not told */
+    uint32_t unused[15];
+} ft_native_server;
+
 struct ft_native {
     ft_native_options options;
     int fd; /* of the memory file */
@@ -36,6 +42,10 @@ struct ft_native {
     pid_t child;   /* the program that was started; 0: none */
     bool has_died; /* it was reaped */
     ft_native_slot *slots;
+    uint32_t n_slots;
+    ft_native_server *servers; /* one for each worker */
+    bool by_threads;           /* one for each server waits for runs */
+    cpu_set_t processors;      /* that there are */
     /* names: the explorer's numbers */
     FT_VEC(ft_exploring_thread) threads;
     FT_VEC(ft_exploring_name) objects;
@@ -79,6 +89,10 @@ void ft_native_sample_run(ft_native *n, const ft_x_run *run);
 void ft_native_sample_release(ft_native *n);
 
 /* ---- start.c */
+uint32_t ft_native_slots_each(const ft_exploring_options *options); /* of a server */
+/* The calling thread is on the server's processor until it leaves, or ends. */
+void ft_native_share_processor(ft_native *n, uint32_t server);
+void ft_native_leave_processor(ft_native *n);
 ft_status ft_native_share(ft_native *n, ft_error *err) FT_MUST_CHECK; /* makes the memory file */
 ft_status ft_native_start(ft_native *n, ft_error *err) FT_MUST_CHECK; /* to its first choice */
 /* Starts another process of it; -1: errno says why not. */

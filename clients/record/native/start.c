@@ -19,22 +19,24 @@
 
 extern char **environ;
 
-enum { SPINS = 1000, NOT_STARTED = 127, HIGH = 500 /* beyond the program's own descriptors */ };
+enum { NOT_STARTED = 127, HIGH = 500 /* beyond the program's own descriptors */ };
 #define READ_PERSONALITY 0xFFFFFFFFul
 
 /* ---- the memory file. It has no name, and goes with the last process that has it. */
 
-/* One side can wait for the other one without sleeping, which takes longer than a short run. */
-static bool has_spare_processor(uint32_t workers)
+/* As many as pay, within some memory (which is used where runs are long). */
+uint32_t ft_native_slots_each(const ft_exploring_options *options)
 {
-    cpu_set_t all;
-    return !sched_getaffinity(0, sizeof all, &all) && (uint32_t)CPU_COUNT(&all) > workers;
+    enum { MOST = 16, BYTES = 64 << 20 };
+    if (options->grade == FT_EXPLORING_ANEW) return 1;
+    size_t fit = BYTES / ft_exploring_slot_bytes(options->max_steps);
+    return fit < 1 ? 1 : fit > MOST ? MOST : (uint32_t)fit;
 }
 
 ft_status ft_native_share(ft_native *n, ft_error *err)
 {
-    uint32_t slots = n->options.workers;
-    n->bytes = ft_exploring_bytes(slots, n->options.run.max_steps);
+    uint32_t servers = n->options.workers, slots = n->n_slots;
+    n->bytes = ft_exploring_bytes(servers, slots, n->options.run.max_steps);
     int low = memfd_create("foretell", 0);
     n->fd = low < 0 ? -1 : fcntl(low, F_DUPFD, HIGH);
     if (n->fd >= 0) close(low);
@@ -50,12 +52,39 @@ ft_status ft_native_share(ft_native *n, ft_error *err)
     snprintf(n->path, sizeof n->path, "/proc/self/fd/%d", n->fd);
     memcpy(n->shared->magic, FT_EXPLORING_MAGIC, sizeof n->shared->magic);
     n->shared->layout = ft_exploring_layout();
+    n->shared->servers = servers;
     n->shared->slots = slots;
+    n->shared->first_processor = (uint32_t)getpid(); /* explorations at once do not share one */
     n->shared->explorer = (uint32_t)getpid();
     n->shared->options = n->options.run;
     n->shared->options.patience_ms = n->options.seconds * 1000;
-    n->shared->options.spins = has_spare_processor(slots) ? SPINS : 0;
+    if (sched_getaffinity(0, sizeof n->processors, &n->processors)) CPU_ZERO(&n->processors);
     return FT_OK;
+}
+
+/* ---- processors */
+
+/* Where the calling thread is pinned; n NULL: nowhere. */
+static _Thread_local struct {
+    const ft_native *n;
+    uint32_t server;
+} pinned;
+
+void ft_native_share_processor(ft_native *n, uint32_t server)
+{
+    cpu_set_t one;
+    if (pinned.n == n && pinned.server == server) return;
+    if (!ft_exploring_processor(n->shared, server, &n->processors, &one)) return;
+    if (sched_setaffinity(0, sizeof one, &one)) return;
+    pinned.n = n;
+    pinned.server = server;
+}
+
+void ft_native_leave_processor(ft_native *n)
+{
+    if (pinned.n != n) return;
+    (void)sched_setaffinity(0, sizeof n->processors, &n->processors);
+    pinned.n = NULL;
 }
 
 /* ---- a process */

@@ -253,6 +253,9 @@ void ft_native_run(ft_native *n, uint32_t slot, ft_x_run *run)
     n->origins.len = n->delays.len = 0;
     memset(n->pending_pcs, 0, sizeof n->pending_pcs);
     bool served = number_threads(&by);
+    ft_vec_reserve(&run->steps, s->n_steps + 1);
+    ft_vec_reserve(&run->delays, s->n_steps + 1);
+    ft_vec_reserve(&run->initial, s->n_objects + 1);
     take_objects(&by, run);
     for (uint32_t i = 0; i < s->n_steps && served; i++) take_step(&by, &steps[i], run);
     for (uint32_t t = 0; t < s->all_threads && served; t++) take_pending(&by, t, run);

@@ -4,13 +4,16 @@
  * The explorer makes a memory file without a name, of ft_exploring_bytes(), and starts the program
  * with FT_EXPLORING_VARIABLE naming it. The program runs to its *first choice*: the first creation
  * of a thread, or the end of the process. From there on it serves: each *slot* is one run at a
- * time.
+ * time, and each *server* has every servers-th slot and makes their runs one by one.
  *
  *   slot.state   IDLE     the explorer writes a task (prefix, avoid, threads), then
- *                WANTED   (futex) the program's server of that slot begins a run
+ *                WANTED   the slot's server will begin a run
  *                RUNNING  the run logs its steps; `n_steps` is the heartbeat
- *                OVER     the log is complete, or the process died; header.overs was raised
- * (futex); the explorer reads it and sets IDLE
+ *                OVER     the log is complete, or the process died; the explorer reads it
+ *
+ * A hand-over costs more than a short run: so the explorer puts tasks into several slots before it
+ * wakes the server (server.wanted), and the server makes all of their runs before it wakes the
+ * explorer (server.over, header.overs).
  *
  * Names. Threads and objects have numbers that are the run's own (objects) or the explorer's
  * (threads); the tables of the slot say what they mean by creation: a thread is the k-th that its
@@ -21,6 +24,7 @@
 #ifndef FT_RECORD_EXPLORING_H
 #define FT_RECORD_EXPLORING_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -150,16 +154,13 @@ typedef enum ft_exploring_state {
 } ft_exploring_state;
 
 typedef struct ft_exploring_slot {
-    uint32_t state;   /* futex, ft_exploring_state */
-    uint32_t sleeps;  /* 1: the program's process may sleep until it is WANTED */
-    uint32_t awaited; /* 1: a thread of the explorer may sleep until it is OVER */
+    uint32_t state; /* ft_exploring_state */
     /* the task, by the explorer */
     uint32_t n_prefix;
     uint32_t avoid[FT_X_THREADS];
     uint32_t n_threads;                        /* that have numbers */
     ft_exploring_thread threads[FT_X_THREADS]; /* by number; the run adds those that it makes */
     /* the run, by the program */
-    uint32_t pid; /* of the process that runs; 0: none */
     uint32_t all_threads;
     uint32_t n_objects, n_races;
     uint32_t wide_points; /* 1: an access that is a scheduling point is of several cells */
@@ -168,7 +169,6 @@ typedef struct ft_exploring_slot {
     uint32_t is_complete; /* 1: the run wrote its end; 0: its process died: `status` says how, or
                              it was ended because it hangs */
     uint32_t hangs;       /* by the program: 1: a thread went on for too long without an action */
-    uint32_t doomed;      /* by the explorer: 1: the process is being killed, and takes no task */
     int32_t status;       /* of wait() */
     uint32_t end;         /* ft_x_end */
     ft_exploring_result result;
@@ -185,6 +185,21 @@ typedef struct ft_exploring_slot {
     ft_exploring_object objects[FT_EXPLORING_OBJECTS];
 } ft_exploring_slot;
 
+typedef struct ft_exploring_server {
+    uint32_t wanted;  /* futex: raised by the explorer behind tasks that became WANTED */
+    uint32_t sleeps;  /* 1: the server may sleep until that changes */
+    uint32_t over;    /* futex: raised by the server when it has no task left */
+    uint32_t awaited; /* 1: a thread of the explorer may sleep until that changes */
+    uint32_t pid;     /* of the process that runs; 0: none */
+    uint32_t doomed;  /* by the explorer: 1: that process is being killed, and takes no task */
+    uint32_t pace_ns; /* what a run took, of the last ones; 0: none has ended */
+    /* the server's own */
+    uint32_t next;  /* of its slots: where it looks for a task first */
+    uint32_t made;  /* runs since it slept */
+    uint64_t since; /* when that was, in ns */
+    uint64_t unused[3];
+} ft_exploring_server;
+
 /* How runs are made, by the explorer; the same for all. */
 typedef struct ft_exploring_options {
     uint32_t grade;         /* ft_exploring_grade: the first that may be used */
@@ -193,8 +208,6 @@ typedef struct ft_exploring_options {
     uint32_t spurious;      /* 1: waits for a condition may wake up by themselves */
     uint32_t early;         /* 1: time limits may pass while others can go on */
     uint32_t races;         /* 1: races are looked for */
-    uint32_t spins;         /* looks at what the other one does before one sleeps; 0 where there is
-                               no processor for that */
     uint32_t patience_ms;   /* of processor time, for a run without an action; 0: without end */
     uint32_t keeps_output;  /* 1: what a run writes to standard output is kept */
     uint32_t polls;         /* fruitless rounds of a loop that polls */
@@ -206,7 +219,8 @@ typedef struct ft_exploring_options {
 typedef struct ft_exploring_header {
     char magic[8];
     uint64_t layout; /* ft_exploring_layout(): the program was built with the same tables */
-    uint32_t slots;
+    uint32_t servers, slots;
+    uint32_t first_processor; /* of the first server; the next one has the next processor */
     uint32_t only_slot; /* 1 + the slot that this process serves, once (ANEW); 0: all, again and
                            again */
     uint32_t explorer;  /* its process */
@@ -227,9 +241,22 @@ typedef struct ft_exploring_header {
     uint32_t n_modules;
     ft_exploring_module modules[FT_EXPLORING_MODULES];
     ft_raw_unset unset[FT_RAW_UNSETS];
-    uint32_t overs;  /* futex: how many runs have ended */
+    uint32_t overs;  /* futex: raised with each server's `over` */
     uint32_t sleeps; /* 1: the explorer may sleep until that changes */
 } ft_exploring_header;
+
+/* The server's processor, out of those that there are; false: there is one alone. */
+static inline bool ft_exploring_processor(const ft_exploring_header *h, uint32_t server,
+                                          const cpu_set_t *all, cpu_set_t *one)
+{
+    uint32_t n = (uint32_t)CPU_COUNT(all), wanted, nth = 0;
+    CPU_ZERO(one);
+    if (n < 2) return false;
+    wanted = (h->first_processor + server) % n;
+    for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, all) && nth++ == wanted) CPU_SET(cpu, one);
+    return true;
+}
 
 static inline uint64_t ft_exploring_layout(void)
 {
@@ -237,14 +264,8 @@ static inline uint64_t ft_exploring_layout(void)
            FT_X_KINDS;
 }
 
-static inline void ft_exploring_pause(void)
-{
-#if defined __x86_64__
-    __builtin_ia32_pause();
-#endif
-}
-
-/* ---- where things are in the file: header, then the slots; behind each its prefix and steps */
+/* ---- where things are in the file: header, servers, then the slots; behind each its prefix and
+ * steps */
 
 static inline size_t ft_exploring_round(size_t bytes)
 {
@@ -258,16 +279,27 @@ static inline size_t ft_exploring_slot_bytes(uint32_t max_steps)
            ft_exploring_round(max_steps * sizeof(ft_exploring_step));
 }
 
-static inline size_t ft_exploring_bytes(uint32_t slots, uint32_t max_steps)
+static inline size_t ft_exploring_before_slots(uint32_t servers)
 {
     return ft_exploring_round(sizeof(ft_exploring_header)) +
-           slots * ft_exploring_slot_bytes(max_steps);
+           ft_exploring_round(servers * sizeof(ft_exploring_server));
+}
+
+static inline size_t ft_exploring_bytes(uint32_t servers, uint32_t slots, uint32_t max_steps)
+{
+    return ft_exploring_before_slots(servers) + slots * ft_exploring_slot_bytes(max_steps);
+}
+
+static inline ft_exploring_server *ft_exploring_server_at(ft_exploring_header *h, uint32_t server)
+{
+    return (ft_exploring_server *)(void *)((char *)h +
+                                           ft_exploring_round(sizeof(ft_exploring_header))) +
+           server;
 }
 
 static inline ft_exploring_slot *ft_exploring_slot_at(ft_exploring_header *h, uint32_t slot)
 {
-    return (ft_exploring_slot *)(void *)((char *)h +
-                                         ft_exploring_round(sizeof(ft_exploring_header)) +
+    return (ft_exploring_slot *)(void *)((char *)h + ft_exploring_before_slots(h->servers) +
                                          slot * ft_exploring_slot_bytes(h->options.max_steps));
 }
 

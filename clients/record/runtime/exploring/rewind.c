@@ -21,7 +21,8 @@ static uint32_t made; /* contexts, in this run */
 
 /* Outlives the runs. */
 static struct kept {
-    ft_exploring_slot *slot;
+    ft_exploring_slot *slot; /* of the run at hand */
+    const uint32_t *moves;   /* its steps */
     uint64_t runs;
     uint32_t reserve;      /* contexts that were made before the first run */
     uint32_t signal_stack; /* the one in use: ft_rt_x_crashed */
@@ -135,7 +136,9 @@ static void next_run(const char *spoilt)
         syscall(SYS_exit_group, 0);
     }
     note_cost();
-    if (!ft_rt_x_await_task(kept->slot)) syscall(SYS_exit_group, 0);
+    kept->slot = ft_rt_x_await_task();
+    if (!kept->slot) syscall(SYS_exit_group, 0);
+    kept->moves = &kept->slot->n_steps;
 }
 
 /* Never called: the exploration's own handlers are there already (failures.c). */
@@ -157,6 +160,7 @@ static const char *begin(ft_exploring_slot *s)
     kept = ft_rt_kept(sizeof *kept);
     if (!kept) return "there is no memory for it (ulimit -v)";
     kept->slot = s;
+    kept->moves = &s->n_steps;
     kept->reserve = ft_rt_x_header->rewinding.reserve;
     if (kept->reserve < RESERVE) kept->reserve = RESERVE;
     contexts[0] = ft_rt_rewinding_first();
@@ -166,7 +170,7 @@ static const char *begin(ft_exploring_slot *s)
                                          next_run,
                                          crashed,
                                          hung,
-                                         &s->n_steps,
+                                         &kept->moves,
                                          .patience_ms = patience ? patience : UINT32_MAX,
                                          .reserve = kept->reserve,
                                          .track = true};
@@ -179,11 +183,13 @@ static ft_exploring_slot *serve(void)
     ft_exploring_slot *s = ft_rt_x_serve_copies();
     bool once = __atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == FT_EXPLORING_RUNNING;
     const char *why = once ? NULL : begin(s);
+    if (!once && !why) return kept->slot;
     if (why) {
         ft_rt_x_fall_back(why);
-        ft_rt_x_await_task(s);
+        s = ft_rt_x_await_task();
+        if (!s) syscall(SYS_exit_group, 0);
     }
-    if (once || why) ft_rt_x_grade_used = &ft_rt_x_grade_fork;
+    ft_rt_x_grade_used = &ft_rt_x_grade_fork;
     return s;
 }
 

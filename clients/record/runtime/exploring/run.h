@@ -91,8 +91,9 @@ int ft_rt_x_kernel_join(ft_rt_x_thread *thread, void **result);
 int ft_rt_x_kernel_detach(ft_rt_x_thread *thread);
 
 /* ---- server.c: copies of the process at its first choice */
-ft_exploring_slot *ft_rt_x_serve_copies(void); /* returns in each copy */
-bool ft_rt_x_await_task(ft_exploring_slot *s); /* false: this process is being ended */
+/* Returns in each copy: the slot whose task is next; a grade of forks has it taken already. */
+ft_exploring_slot *ft_rt_x_serve_copies(void);
+ft_exploring_slot *ft_rt_x_await_task(void); /* takes it; NULL: this process is being ended */
 void ft_rt_x_report(ft_exploring_slot *s, int status);
 
 /* ---- rewind.c */

@@ -98,7 +98,7 @@ static void tick(int number, siginfo_t *info, void *unused)
     (void)number;
     (void)info;
     (void)unused;
-    uint32_t moves = __atomic_load_n(c->moves, __ATOMIC_RELAXED);
+    uint32_t moves = __atomic_load_n(*c->moves, __ATOMIC_RELAXED);
     if (!explorer->in_run || moves != explorer->seen) {
         explorer->seen = moves;
         explorer->ticks = 0;

@@ -41,10 +41,10 @@ typedef struct ft_rt_rewinding_calls {
     /* The program has run for that long and *moves has not changed: on the stack of the running
      * thread, wherever it is. It returns, or ends the run. */
     void (*hung)(void);
-    const uint32_t *moves;
-    uint32_t patience_ms; /* of processor time */
-    uint32_t reserve;     /* threads that a run makes without the kernel */
-    bool track;           /* false: written pages are not tracked (for tests) */
+    const uint32_t *const *moves; /* where to look, of the run at hand */
+    uint32_t patience_ms;         /* of processor time */
+    uint32_t reserve;             /* threads that a run makes without the kernel */
+    bool track;                   /* false: written pages are not tracked (for tests) */
 } ft_rt_rewinding_calls;
 
 /* NULL, once for each run; or why it cannot be had. Called by the process's only thread. */

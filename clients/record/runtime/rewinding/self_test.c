@@ -41,6 +41,7 @@ static int result, run; /* rewound: no run has been, whenever one begins */
 
 static struct {
     uint32_t runs, moves;
+    const uint32_t *at; /* moves */
 } * kept;
 
 /* The last round is behind all other destructors; the C library would end the kernel thread next.
@@ -136,8 +137,9 @@ static void run_test(void)
     limit_time();
     kept = ft_rt_kept(sizeof *kept);
     if (!kept || pthread_key_create(&last, end_context)) leave(BAD_THREAD);
-    const ft_rt_rewinding_calls calls = {count_run,    go_on,        crashed,
-                                         hung,         &kept->moves, .patience_ms = UINT32_MAX,
+    kept->at = &kept->moves;
+    const ft_rt_rewinding_calls calls = {count_run,    go_on,     crashed,
+                                         hung,         &kept->at, .patience_ms = UINT32_MAX,
                                          .reserve = 1, .track = 1};
     if (ft_rt_rewinding_start(&calls)) leave(BAD_THREAD);
     if (run) leave(BAD_REWIND);
