@@ -11,18 +11,28 @@ typedef struct answer {
     uint32_t first, n; /* in found */
 } answer;
 
+/* A thread's events in C. */
+typedef struct chain {
+    size_t first, n; /* in `chained` */
+    size_t until;    /* of those: the first that is behind the place at hand */
+} chain;
+
 struct ft_extensions {
     ft_unfolding *u;
     ft_configurations histories;
     ft_map by_question; /* number of H and thread -> answer */
+    FT_VEC(uint32_t)
+    by_before; /* by event: the answer + 1 to its causes and thread; 0: not asked */
     FT_VEC(answer) answers;
     FT_VEC(uint32_t) found;
-    FT_VEC(uint32_t) pool;  /* scratch */
-    const uint32_t *events; /* the configuration's, causes first */
+    const uint32_t *events; /* C's, causes first */
     size_t n_events;
-    FT_VEC(uint32_t) joined;       /* of the pool: those that make the history at hand */
-    uint32_t oldest[FT_X_THREADS]; /* by thread: its first fresh event */
-    size_t fresh;                  /* the first of the events that is new */
+    size_t fresh;             /* the first of them that is new */
+    FT_VEC(uint32_t) chained; /* the same by thread, in order */
+    FT_VEC(uint32_t) indices; /* and where each is in `events` */
+    chain chains[FT_X_THREADS];
+    FT_VEC(uint32_t) pool;   /* scratch: of `events`, for the place at hand */
+    FT_VEC(uint32_t) joined; /* of the pool: those that make the history at hand */
     bool generic;
     bool (*should_stop)(void *context);
     void *context;
@@ -60,9 +70,12 @@ void ft_extensions_free(ft_extensions *x)
 {
     if (!x) return;
     ft_map_release(&x->by_question);
+    ft_vec_release(&x->by_before);
     ft_vec_release(&x->answers);
     ft_configurations_release(&x->histories);
     ft_vec_release(&x->found);
+    ft_vec_release(&x->chained);
+    ft_vec_release(&x->indices);
     ft_vec_release(&x->pool);
     ft_vec_release(&x->joined);
     free(x);
@@ -105,17 +118,41 @@ size_t ft_extensions_enabled(ft_unfolding *u, const ft_configuration *c, uint32_
     return n;
 }
 
-static answer ask_anew(ft_extensions *x, const ft_configuration *h, uint32_t thread)
+/* Has the process ended behind it? Its end is its thread's last event. */
+static bool has_exited(const ft_unfolding *u, const ft_configuration *h)
+{
+    for (uint32_t t = 0; t < ft_unfolding_threads(u); t++)
+        if (h->last[t] && ft_unfolding_operation(u, h->last[t])->kind == FT_X_EXIT) return true;
+    return false;
+}
+
+/* No state is needed where the operation is enabled in all. */
+static uint32_t enabled_behind(ft_unfolding *u, const ft_configuration *h, uint32_t thread,
+                               uint32_t events[FT_X_THREADS])
+{
+    bool known;
+    ft_x_action a = {.thread = (uint16_t)thread};
+    a.operation = ft_unfolding_pending(u, h, thread, &known);
+    if (!known || a.operation.kind == FT_X_NONE) return 0;
+    if (ft_x_is_always_enabled((ft_x_kind)a.operation.kind) && !has_exited(u, h)) {
+        events[0] = ft_unfolding_event(u, h, &a);
+        return 1;
+    }
+    ft_x_state state = ft_unfolding_state(u, h);
+    return enabled_of(u, h, &state, thread, events);
+}
+
+static uint32_t ask_anew(ft_extensions *x, const ft_configuration *h, uint32_t thread)
 {
     uint32_t events[FT_X_THREADS];
     answer a = {.first = (uint32_t)x->found.len};
-    ft_x_state state = ft_unfolding_state(x->u, h);
-    uint32_t n = enabled_of(x->u, h, &state, thread, events);
+    uint32_t n = enabled_behind(x->u, h, thread, events);
     for (uint32_t i = 0; i < n; i++)
         if (ft_unfolding_is_history(x->u, events[i], h)) ft_vec_push(&x->found, events[i]);
     a.n = (uint32_t)x->found.len - a.first;
     assert(a.n <= n);
-    return a;
+    ft_vec_push(&x->answers, a);
+    return (uint32_t)x->answers.len - 1;
 }
 
 /* The index of the answer. */
@@ -126,24 +163,69 @@ static uint32_t ask(ft_extensions *x, const ft_configuration *h, uint32_t thread
         (uint64_t)ft_configurations_add(&x->histories, h, ft_unfolding_threads(x->u), NULL) << 32 |
         thread;
     uint32_t at = (uint32_t)*ft_map_slot(&x->by_question, key, x->answers.len, &inserted);
-    if (inserted) {
-        answer made = ask_anew(x, h, thread);
-        ft_vec_push(&x->answers, made);
-    }
+    if (inserted) (void)ask_anew(x, h, thread);
     return at;
 }
 
-/* The first event of the thread in C that is dependent on f and not its cause. */
-static uint32_t first_conflict(const ft_extensions *x, const ft_configuration *c, uint32_t thread,
-                               uint32_t f, const ft_x_action *action)
+/* The same, of the causes of an event of the thread. */
+static uint32_t ask_behind(ft_extensions *x, const ft_configuration *causes, uint32_t before,
+                           uint32_t thread)
 {
-    uint32_t first = FT_X_NO_EVENT;
-    for (uint32_t e = c->last[thread]; e && !ft_unfolding_is_cause(x->u, e, f);
-         e = ft_unfolding_before(x->u, e)) {
-        ft_x_action a = ft_unfolding_action(x->u, e);
-        if (ft_x_dependent(action, &a)) first = e;
+    FT_CHECK(ft_unfolding_thread(x->u, before) == thread);
+    while (x->by_before.len <= before) ft_vec_push(&x->by_before, 0);
+    if (!x->by_before.data[before]) x->by_before.data[before] = ask_anew(x, causes, thread) + 1;
+    return x->by_before.data[before] - 1;
+}
+
+/* ---- events in C: those of a thread have ascending numbers, so one of them is among the causes of
+ * an event of C if the thread's last one there is it or a later one */
+
+static void list_chains(ft_extensions *x, const ft_configuration *c)
+{
+    size_t at = 0;
+    for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++) {
+        size_t n = c->last[t] ? ft_unfolding_depth(x->u, c->last[t]) + 1 : 0;
+        x->chains[t] = (chain){.first = at, .n = n, .until = n};
+        at += n;
     }
-    return first;
+    assert(at == x->n_events);
+    ft_vec_reserve(&x->chained, at + 1);
+    ft_vec_reserve(&x->indices, at + 1);
+    for (size_t i = 0; i < x->n_events; i++) {
+        uint32_t e = x->events[i];
+        size_t to = x->chains[ft_unfolding_thread(x->u, e)].first + ft_unfolding_depth(x->u, e);
+        x->chained.data[to] = e;
+        x->indices.data[to] = (uint32_t)i;
+    }
+}
+
+/* How many events of a thread there are up to the last one. */
+static size_t up_to(const ft_extensions *x, uint32_t last)
+{
+    return last ? (size_t)ft_unfolding_depth(x->u, last) + 1 : 0;
+}
+
+static bool is_in_causes(const ft_extensions *x, uint32_t a, uint32_t b)
+{
+    bool is = ft_unfolding_last_cause(x->u, b, ft_unfolding_thread(x->u, a)) >= a;
+    FT_CHECK(is == ft_unfolding_is_cause(x->u, a, b));
+    return is;
+}
+
+/* The first event of the thread in C that is dependent on f, whose causes C has, and not one of
+ * them. */
+static uint32_t first_conflict(const ft_extensions *x, uint32_t thread, uint32_t f,
+                               const ft_x_action *action)
+{
+    const chain *of = &x->chains[thread];
+    uint32_t last = thread == action->thread ? ft_unfolding_before(x->u, f)
+                                             : ft_unfolding_last_cause(x->u, f, thread);
+    for (size_t i = up_to(x, last); i < of->n; i++) {
+        uint32_t e = x->chained.data[of->first + i];
+        ft_x_action a = ft_unfolding_action(x->u, e);
+        if (ft_x_dependent(action, &a)) return e;
+    }
+    return FT_X_NO_EVENT;
 }
 
 /* A conflicting extension: remembers its immediate conflicts in C. Those behind another conflict
@@ -153,15 +235,16 @@ static void note_conflicts(ft_extensions *x, const ft_configuration *c, uint32_t
     uint32_t firsts[FT_X_THREADS], n = ft_unfolding_threads(x->u), found = 0;
     ft_x_action a = ft_unfolding_action(x->u, f);
     for (uint32_t t = 0; t < n; t++) {
-        firsts[t] = first_conflict(x, c, t, f, &a);
+        firsts[t] = first_conflict(x, t, f, &a);
         found += firsts[t] != FT_X_NO_EVENT;
     }
+    (void)c;
     FT_CHECK((found != 0) == !ft_unfolding_fits(x->u, c, f));
     for (uint32_t t = 0; t < n && found; t++) {
         if (!firsts[t]) continue;
         bool immediate = true;
         for (uint32_t s = 0; s < n && immediate; s++)
-            immediate = s == t || !firsts[s] || !ft_unfolding_is_cause(x->u, firsts[s], firsts[t]);
+            immediate = s == t || !firsts[s] || !is_in_causes(x, firsts[s], firsts[t]);
         if (immediate) ft_unfolding_conflict(x->u, firsts[t], f);
     }
 }
@@ -170,25 +253,29 @@ static void note_conflicts(ft_extensions *x, const ft_configuration *c, uint32_t
 typedef struct place {
     const ft_configuration *c;
     uint32_t thread;
-    uint32_t later; /* the thread's event there; FT_X_NO_EVENT: C has none */
+    uint32_t later;        /* the thread's event there; FT_X_NO_EVENT: C has none */
+    uint32_t before;       /* and the one before it; FT_X_NO_EVENT: there is none */
+    ft_configuration base; /* its causes */
 } place;
 
 /* Is one of the events that make H among the causes of e? Then H with e is made by e alone. */
 static bool is_above(const ft_extensions *x, uint32_t e)
 {
     for (size_t i = 0; i < x->joined.len; i++)
-        if (ft_unfolding_is_cause(x->u, x->joined.data[i], e)) return true;
+        if (is_in_causes(x, x->joined.data[i], e)) return true;
     return false;
 }
 
 static void meet(ft_extensions *x, const place *p, uint32_t f)
 {
-    if (f != p->later && !ft_unfolding_holds(x->u, p->c, f)) note_conflicts(x, p->c, f);
+    FT_CHECK((f == p->later) == ft_unfolding_holds(x->u, p->c, f));
+    if (f != p->later) note_conflicts(x, p->c, f);
 }
 
 static void meet_all(ft_extensions *x, const place *p, const ft_configuration *h)
 {
-    uint32_t at = ask(x, h, p->thread);
+    bool is_base = p->before && !x->joined.len;
+    uint32_t at = is_base ? ask_behind(x, h, p->before, p->thread) : ask(x, h, p->thread);
     for (uint32_t i = 0; i < x->answers.data[at].n; i++)
         meet(x, p, x->found.data[x->answers.data[at].first + i]);
 }
@@ -201,7 +288,9 @@ static void grow(ft_extensions *x, const place *p, const ft_configuration *h, si
     meet_all(x, p, h);
     for (; k < x->pool.len; k++) {
         uint32_t e = x->pool.data[k];
-        if (ft_unfolding_holds(x->u, h, e) || is_above(x, e)) continue;
+        bool has = h->last[ft_unfolding_thread(x->u, e)] >= e;
+        FT_CHECK(has == ft_unfolding_holds(x->u, h, e));
+        if (has || is_above(x, e)) continue;
         ft_configuration more = *h;
         ft_unfolding_join(x->u, &more, e);
         ft_vec_push(&x->joined, e);
@@ -220,21 +309,20 @@ static void grow(ft_extensions *x, const place *p, const ft_configuration *h, si
 static bool is_in_vain(const ft_extensions *x, const place *p, const ft_x_operation *o, uint32_t e)
 {
     uint32_t mutex, owner, its;
-    ft_x_action a = ft_unfolding_action(x->u, e);
-    if (a.operation.kind == FT_X_EXIT) return o->kind != FT_X_BRANCH;
+    const ft_x_operation *its_own = ft_unfolding_operation(x->u, e);
+    if (its_own->kind == FT_X_EXIT) return o->kind != FT_X_BRANCH;
     if (o->kind != FT_X_LOCK && o->kind != FT_X_WAKE) return false;
     if (o->kind == FT_X_LOCK && (o->value & FT_X_EARLY)) return false; /* an attempt */
-    if (!ft_x_mutex_of(o, &mutex) || !ft_x_mutex_of(&a.operation, &its) || mutex != its)
-        return false;
+    if (!ft_x_mutex_of(o, &mutex) || !ft_x_mutex_of(its_own, &its) || mutex != its) return false;
     if (!ft_unfolding_owner(x->u, e, &owner) || !owner) return false;
     return o->kind == FT_X_WAKE || owner != p->thread + 1;
 }
 
 /* Does each event of the pool alone, with what is before the place, enable a LOCK? */
-static bool is_each_a_release(const ft_extensions *x, uint32_t before, const ft_x_operation *o)
+static bool is_each_a_release(const ft_extensions *x, const place *p, const ft_x_operation *o)
 {
     uint32_t mutex, owner, its;
-    if (!before || o->kind != FT_X_LOCK || o->value || !ft_x_mutex_of(o, &mutex)) return false;
+    if (!p->before || o->kind != FT_X_LOCK || o->value || !ft_x_mutex_of(o, &mutex)) return false;
     for (size_t i = 0; i < x->pool.len; i++) {
         ft_x_action a = ft_unfolding_action(x->u, x->pool.data[i]);
         if (!ft_x_mutex_of(&a.operation, &its) || its != mutex || ft_x_is_late(&a)) return false;
@@ -243,13 +331,12 @@ static bool is_each_a_release(const ft_extensions *x, uint32_t before, const ft_
     return true;
 }
 
-static void lock_behind_each(ft_extensions *x, const place *p, const ft_configuration *base,
-                             const ft_x_operation *o)
+static void lock_behind_each(ft_extensions *x, const place *p, const ft_x_operation *o)
 {
     ft_x_action a = {.operation = *o, .thread = (uint16_t)p->thread};
-    meet_all(x, p, base);
+    meet_all(x, p, &p->base);
     for (size_t i = 0; i < x->pool.len && !is_stopped(x, FT_X_THREADS); i++) {
-        ft_configuration h = *base;
+        ft_configuration h = p->base;
         ft_unfolding_join(x->u, &h, x->pool.data[i]);
         meet(x, p, ft_unfolding_event_of(x->u, &h, &a));
     }
@@ -257,55 +344,101 @@ static void lock_behind_each(ft_extensions *x, const place *p, const ft_configur
 
 /* ---- places */
 
-static bool is_of_pool(const ft_extensions *x, const place *p, const ft_x_operation *o, uint32_t e)
+/* Of another thread's events that are no causes of the place, those that do not have the place's
+ * event among their causes: from the first to before `until`. */
+static size_t beside(ft_extensions *x, const place *p, uint32_t thread)
 {
-    uint32_t thread = ft_unfolding_thread(x->u, e);
-    if (thread == p->thread || !ft_unfolding_may_depend(x->u, p->thread, o, e)) return false;
-    return !(p->later && ft_unfolding_is_cause(x->u, p->later, e));
-}
-
-/* The events of C that the operation may depend on, but for those behind the place. */
-static void fill_pool(ft_extensions *x, const place *p, const ft_configuration *base,
-                      const ft_x_operation *o)
-{
-    x->pool.len = 0;
-    for (size_t i = 0; i < x->n_events; i++) {
-        uint32_t e = x->events[i];
-        if (!is_of_pool(x, p, o, e) || ft_unfolding_holds(x->u, base, e)) continue;
-        if (x->generic || !is_in_vain(x, p, o, e)) ft_vec_push(&x->pool, e);
+    chain *of = &x->chains[thread];
+    size_t first = up_to(x, p->base.last[thread]);
+    while (p->later && of->until > first) {
+        uint32_t e = x->chained.data[of->first + of->until - 1];
+        if (ft_unfolding_last_cause(x->u, e, p->thread) < p->later) break;
+        of->until--;
     }
+    return first;
 }
 
 /* Is there anything new at the place? */
-static bool is_fresh(const ft_extensions *x, const place *p, uint32_t before,
-                     const ft_x_operation *o)
+static bool is_fresh(ft_extensions *x, const place *p, const ft_x_operation *o)
 {
-    uint32_t oldest = x->oldest[p->thread];
-    if (!before || !p->later) return true;
-    if (oldest && ft_unfolding_depth(x->u, p->later) >= ft_unfolding_depth(x->u, oldest))
-        return true;
-    for (size_t i = x->fresh; i < x->n_events; i++)
-        if (is_of_pool(x, p, o, x->events[i])) return true;
+    const chain *own = &x->chains[p->thread];
+    if (!p->before || !p->later) return true;
+    if (x->indices.data[own->first + ft_unfolding_depth(x->u, p->later)] >= x->fresh) return true;
+    for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++) {
+        if (t == p->thread) continue;
+        const chain *of = &x->chains[t];
+        size_t first = beside(x, p, t);
+        for (size_t i = of->until; i-- > first;) {
+            if (x->indices.data[of->first + i] < x->fresh) break;
+            if (ft_unfolding_may_depend(x->u, p->thread, o, x->chained.data[of->first + i]))
+                return true;
+        }
+    }
     return false;
 }
 
-static void at_place(ft_extensions *x, const place *p, uint32_t before)
+/* In the order of `events`: indices there become events. */
+static void sort_pool(ft_extensions *x)
+{
+    uint32_t *all = x->pool.data;
+    for (size_t i = 1; i < x->pool.len; i++) {
+        uint32_t index = all[i];
+        size_t k = i;
+        for (; k && all[k - 1] > index; k--) all[k] = all[k - 1];
+        all[k] = index;
+    }
+    for (size_t i = 0; i < x->pool.len; i++) all[i] = x->events[all[i]];
+}
+
+/* The events of C that the operation may depend on, but for those behind the place. */
+static void fill_pool(ft_extensions *x, const place *p, const ft_x_operation *o)
+{
+    x->pool.len = 0;
+    for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++) {
+        if (t == p->thread) continue;
+        const chain *of = &x->chains[t];
+        for (size_t i = beside(x, p, t); i < of->until; i++) {
+            uint32_t e = x->chained.data[of->first + i];
+            if (!ft_unfolding_may_depend(x->u, p->thread, o, e)) continue;
+            if (x->generic || !is_in_vain(x, p, o, e))
+                ft_vec_push(&x->pool, x->indices.data[of->first + i]);
+        }
+    }
+    sort_pool(x);
+}
+
+static void at_place(ft_extensions *x, const place *p)
 {
     bool known = true;
-    ft_configuration base = {{0}};
     ft_x_operation o;
     if (p->later)
-        o = ft_unfolding_action(x->u, p->later).operation;
+        o = *ft_unfolding_operation(x->u, p->later);
     else
         o = ft_unfolding_pending(x->u, p->c, p->thread, &known);
-    if (!known || o.kind == FT_X_NONE || !is_fresh(x, p, before, &o)) return;
-    if (before) base = ft_unfolding_causes(x->u, before);
-    fill_pool(x, p, &base, &o);
+    if (!known || o.kind == FT_X_NONE || !is_fresh(x, p, &o)) return;
+    fill_pool(x, p, &o);
     x->joined.len = 0;
-    if (!x->generic && is_each_a_release(x, before, &o))
-        lock_behind_each(x, p, &base, &o);
+    if (!x->generic && is_each_a_release(x, p, &o))
+        lock_behind_each(x, p, &o);
     else
-        grow(x, p, &base, 0);
+        grow(x, p, &p->base, 0);
+}
+
+/* The places of the thread, the last one first. */
+static void at_places(ft_extensions *x, const ft_configuration *c, uint32_t thread)
+{
+    place p = {.c = c, .thread = thread, .before = c->last[thread]};
+    for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++) x->chains[t].until = x->chains[t].n;
+    while (!is_stopped(x, FT_X_THREADS)) {
+        if (p.before)
+            p.base = ft_unfolding_causes(x->u, p.before);
+        else
+            p.base = (ft_configuration){{0}};
+        at_place(x, &p);
+        if (!p.before) break;
+        p.later = p.before;
+        p.before = ft_unfolding_before(x->u, p.before);
+    }
 }
 
 /* Where a late event was done no thread could do anything else; another thread's late event could
@@ -324,7 +457,7 @@ static void beside_late(ft_extensions *x, const ft_configuration *c, uint32_t e)
 
 size_t ft_extensions_bytes(const ft_extensions *x)
 {
-    return x->answers.cap * sizeof(answer) + x->found.cap * sizeof(uint32_t) +
+    return x->answers.cap * sizeof(answer) + (x->found.cap + x->by_before.cap) * sizeof(uint32_t) +
            ft_configurations_bytes(&x->histories) + x->by_question.cap * (2 * sizeof(uint64_t) + 1);
 }
 
@@ -336,19 +469,10 @@ void ft_extensions_find(ft_extensions *x, const ft_configuration *c, const uint3
     x->events = events;
     x->n_events = n;
     x->fresh = fresh;
-    memset(x->oldest, 0, sizeof x->oldest);
-    for (size_t i = n; i-- > fresh;) x->oldest[ft_unfolding_thread(x->u, events[i])] = events[i];
+    list_chains(x, c);
     for (size_t i = fresh; i < n; i++) {
         ft_x_action a = ft_unfolding_action(x->u, events[i]);
         if (ft_x_is_late(&a)) beside_late(x, c, events[i]);
     }
-    for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++) {
-        uint32_t later = FT_X_NO_EVENT, before = c->last[t];
-        while (!is_stopped(x, x->n_events)) {
-            at_place(x, &(place){.c = c, .thread = t, .later = later}, before);
-            if (!before) break;
-            later = before;
-            before = ft_unfolding_before(x->u, before);
-        }
-    }
+    for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++) at_places(x, c, t);
 }

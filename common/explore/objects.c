@@ -40,8 +40,7 @@ static uint32_t arms(const ft_x_operation *o, ft_x_choice *choices)
     return n;
 }
 
-/* Those that always have one choice, whose outcome is nobody's concern. */
-static bool is_always_enabled(ft_x_kind kind)
+bool ft_x_is_always_enabled(ft_x_kind kind)
 {
     return kind == FT_X_STEP || kind == FT_X_UNLOCK || kind == FT_X_WAIT || kind == FT_X_POST ||
            kind == FT_X_COUNT || kind == FT_X_LOAD || kind == FT_X_STORE || kind == FT_X_ADD ||
@@ -215,7 +214,7 @@ uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_opera
     FT_REQUIRE(thread < FT_X_THREADS && o->kind < FT_X_KINDS);
     if (o->kind == FT_X_BRANCH) return arms(o, choices);
     if (state->exited || o->kind == FT_X_NONE) return 0;
-    if (is_always_enabled(o->kind)) return one(choices, 0);
+    if (ft_x_is_always_enabled(o->kind)) return one(choices, 0);
     if (ft_x_kind_class(o->kind) == FT_X_CHANNEL)
         return channel_choices(object(state, o->object), o, choices);
     switch (o->kind) {

@@ -42,6 +42,10 @@ typedef struct ft_x_choice {
 uint32_t ft_x_choices(const ft_x_state *state, uint32_t thread, const ft_x_operation *operation,
                       ft_x_choice choices[FT_X_THREADS]);
 
+/* Does the operation have one choice, with outcome 0, whatever the state? Unless the process has
+ * ended. */
+bool ft_x_is_always_enabled(ft_x_kind kind);
+
 /* May the operation, which has no choice in the state, be carried out late there (action.h)? */
 bool ft_x_may_be_late(const ft_x_state *state, uint32_t thread, const ft_x_operation *operation);
 

@@ -75,7 +75,7 @@ static ft_configuration configuration(const search *s, uint32_t n)
     for (; s->nodes.data[n].parent != NO_NODE; n = s->nodes.data[n].parent) {
         uint32_t e = s->nodes.data[s->nodes.data[n].parent].event;
         if (!s->nodes.data[n].is_left) continue;
-        uint32_t t = ft_unfolding_action(s->u, e).thread;
+        uint32_t t = ft_unfolding_thread(s->u, e);
         if (!c.last[t]) c.last[t] = e;
     }
     return c;
@@ -603,7 +603,7 @@ static void make_prefix(search *s, const task *t, ft_x_task *wanted)
     }
     excluded(s, t->node);
     for (size_t i = s->excluded.len; i-- > 0;) /* the newest of a thread counts */
-        wanted->avoid[ft_unfolding_action(s->u, s->excluded.data[i]).thread] =
+        wanted->avoid[ft_unfolding_thread(s->u, s->excluded.data[i])] =
             ft_unfolding_depth(s->u, s->excluded.data[i]) + 1;
 }
 

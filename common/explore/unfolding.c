@@ -159,9 +159,9 @@ ft_x_action ft_unfolding_action(const ft_unfolding *u, uint32_t e)
     return a;
 }
 
-static const ft_x_operation *operation(const ft_unfolding *u, uint32_t e)
+const ft_x_operation *ft_unfolding_operation(const ft_unfolding *u, uint32_t e)
 {
-    return &u->actions.data[u->events.data[e].action].operation;
+    return &u->actions.data[get(u, e)->action].operation;
 }
 
 ft_configuration ft_unfolding_causes(const ft_unfolding *u, uint32_t e)
@@ -187,6 +187,16 @@ uint32_t ft_unfolding_thread(const ft_unfolding *u, uint32_t e)
     return get(u, e)->thread;
 }
 
+static uint32_t last_in_clock(const ft_unfolding *u, const event *x, uint32_t thread)
+{
+    return thread < x->width ? u->clocks.data[x->clock + thread] : FT_X_NO_EVENT;
+}
+
+uint32_t ft_unfolding_last_cause(const ft_unfolding *u, uint32_t e, uint32_t thread)
+{
+    return last_in_clock(u, get(u, e), thread);
+}
+
 bool ft_unfolding_is(const ft_unfolding *u, uint32_t e, const ft_x_action *a)
 {
     ft_x_action b = ft_unfolding_action(u, e);
@@ -203,17 +213,12 @@ bool ft_unfolding_may_depend(const ft_unfolding *u, uint32_t thread,
 
 /* ---- what threads stand before */
 
-static uint32_t last_in_clock(const ft_unfolding *u, const event *x, uint32_t thread)
-{
-    return thread < x->width ? u->clocks.data[x->clock + thread] : FT_X_NO_EVENT;
-}
-
 /* The event that creates the thread in the configuration. */
 static uint32_t creator(const ft_unfolding *u, const ft_configuration *c, uint32_t thread)
 {
     for (uint32_t t = 0; t < u->width; t++)
         for (uint32_t e = c->last[t]; e; e = u->events.data[e].before) {
-            const ft_x_operation *o = operation(u, e);
+            const ft_x_operation *o = ft_unfolding_operation(u, e);
             if (o->kind == FT_X_CREATE && o->object == thread) return e;
         }
     return FT_X_NO_EVENT;
@@ -245,18 +250,12 @@ uint32_t ft_unfolding_threads(const ft_unfolding *u)
     return u->width;
 }
 
-static bool say(uint32_t *place, uint32_t operation)
-{
-    if (*place) return *place == operation + 1;
-    *place = operation + 1;
-    return true;
-}
-
 bool ft_unfolding_say_next(ft_unfolding *u, uint32_t e, const ft_x_operation *next)
 {
-    uint32_t number = operation_of(u, next);
-    (void)get(u, e);
-    return say(&u->events.data[e].next, number);
+    uint32_t said = get(u, e)->next;
+    if (said) return is_same_operation(&u->actions.data[said - 1].operation, next);
+    u->events.data[e].next = operation_of(u, next) + 1;
+    return true;
 }
 
 bool ft_unfolding_say_first(ft_unfolding *u, uint32_t e, const ft_x_operation *first)
@@ -357,32 +356,24 @@ bool ft_unfolding_fits(const ft_unfolding *u, const ft_configuration *c, uint32_
     return true;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void sort(uint32_t *events, size_t n)
-{
-    enum { FEW = 40 };
-    if (n > FEW) qsort(events, n, sizeof *events, by_number);
-    for (size_t i = 1; i < n && n <= FEW; i++) {
-        uint32_t e = events[i];
-        size_t k = i;
-        for (; k && events[k - 1] > e; k--) events[k] = events[k - 1];
-        events[k] = e;
-    }
-}
-
 size_t ft_unfolding_list(const ft_unfolding *u, const ft_configuration *c, uint32_t *events,
                          size_t room)
 {
     size_t n = 0;
-    for (uint32_t t = 0; t < u->width; t++)
-        for (uint32_t e = c->last[t]; e; e = u->events.data[e].before, n++)
-            if (n < room) events[n] = e;
-    if (n > 1 && n <= room) sort(events, n);
+    uint32_t heads[FT_X_THREADS], threads = 0;
+    for (uint32_t t = 0; t < u->width; t++) {
+        if (!c->last[t]) continue;
+        heads[threads++] = c->last[t];
+        n += u->events.data[c->last[t]].depth + 1;
+    }
+    if (n > room) return n;
+    for (size_t i = n; i-- > 0;) { /* the threads' lists, merged from their ends on */
+        uint32_t newest = 0;
+        for (uint32_t k = 1; k < threads; k++)
+            if (heads[k] > heads[newest]) newest = k;
+        events[i] = heads[newest];
+        heads[newest] = u->events.data[events[i]].before;
+    }
     return n;
 }
 
@@ -403,7 +394,7 @@ static uint64_t ended_at_start(const ft_unfolding *u)
 static uint64_t ended_by(const ft_unfolding *u, uint32_t e)
 {
     const event *x = &u->events.data[e];
-    const ft_x_operation *o = operation(u, e);
+    const ft_x_operation *o = ft_unfolding_operation(u, e);
     uint64_t ended = is_end(u, x->next) ? UINT64_C(1) << x->thread : 0, first = 0;
     if (o->kind == FT_X_CREATE && ft_map_get(&u->firsts, e, &first) && is_end(u, (uint32_t)first))
         ended |= UINT64_C(1) << o->object;
@@ -555,10 +546,19 @@ static uint32_t add_event(ft_unfolding *u, uint32_t thread, uint32_t action,
     return number;
 }
 
+/* Most actions are what their thread was said to stand before. */
+static uint32_t number_behind(ft_unfolding *u, const ft_x_action *a, uint32_t before)
+{
+    uint32_t said = before ? u->events.data[before].next : 0;
+    if (!said || a->variant || a->outcome) return number_of(u, a);
+    const ft_x_action *b = &u->actions.data[said - 1];
+    return is_same_operation(&a->operation, &b->operation) ? said - 1 : number_of(u, a);
+}
+
 /* The event of the action with that history. */
 static uint32_t event_with(ft_unfolding *u, const ft_x_action *a, const ft_configuration *h)
 {
-    uint32_t action = number_of(u, a);
+    uint32_t action = number_behind(u, a, h->last[a->thread]);
     if (4 * u->events.len >= 3 * u->content_cap) grow_contents(u);
     size_t i = content(action, a->thread, h->last, u->width) & (u->content_cap - 1);
     for (; u->by_content[i]; i = (i + 1) & (u->content_cap - 1))

@@ -41,11 +41,15 @@ uint32_t ft_unfolding_threads(const ft_unfolding *u); /* all that were seen have
 size_t ft_unfolding_bytes(const ft_unfolding *u);     /* that it takes */
 
 ft_x_action ft_unfolding_action(const ft_unfolding *u, uint32_t event);
+/* Of its action; valid until an event or an operation is added. */
+const ft_x_operation *ft_unfolding_operation(const ft_unfolding *u, uint32_t event);
 /* The causes of the event, itself among them. */
 ft_configuration ft_unfolding_causes(const ft_unfolding *u, uint32_t event);
 uint32_t ft_unfolding_before(const ft_unfolding *u, uint32_t event); /* in its thread */
 uint32_t ft_unfolding_depth(const ft_unfolding *u, uint32_t event);  /* events before it there */
 uint32_t ft_unfolding_thread(const ft_unfolding *u, uint32_t event);
+/* The last event of the thread among the event's causes; FT_X_NO_EVENT: none. */
+uint32_t ft_unfolding_last_cause(const ft_unfolding *u, uint32_t event, uint32_t thread);
 /* Is a the event b, or one of b's causes? */
 bool ft_unfolding_is_cause(const ft_unfolding *u, uint32_t a, uint32_t b);
 /* Is it an event of that action? */
@@ -96,7 +100,8 @@ bool ft_unfolding_is_history(const ft_unfolding *u, uint32_t event, const ft_con
 void ft_unfolding_join(const ft_unfolding *u, ft_configuration *c, uint32_t event);
 /* Is the configuration with the event's causes a configuration? */
 bool ft_unfolding_fits(const ft_unfolding *u, const ft_configuration *c, uint32_t event);
-/* The configuration's events, causes first; at most `room` of them; returns how many there are. */
+/* The configuration's events, causes first, if there is room for all of them; returns how many
+ * there are. */
 size_t ft_unfolding_list(const ft_unfolding *u, const ft_configuration *c, uint32_t *events,
                          size_t room);
 /* The state behind the configuration, in objects that the unfolding owns until the next call. */
