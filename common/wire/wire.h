@@ -8,7 +8,7 @@
  *
  * Payloads (JSON members; ? optional):
  *
- * HELLO {"protocol":5,"version":"0.1.0","pid":123,"heartbeats"?:BOOL}
+ * HELLO {"protocol":6,"version":"0.1.0","pid":123,"heartbeats"?:BOOL}
  *     heartbeats: the worker sends PROGRESS at least once a second during a request, so that a
  *     silent worker is a stuck one.
  * TRACE {"trace":HASH,"bytes":N}
@@ -22,8 +22,9 @@
  *     At most once in an INGEST request, instead of its answer: the worker needs the upload again.
  *     The DATA frames sent so far are void. The server sends INGEST and the upload from its
  *     beginning; the worker skips the frames that were under way.
- * PLAN {"token":T,"trace":HASH,"spec":JOB}
- *     Where the job names a program, that is what is loaded, and the worker explores it.
+ * PLAN {"token":T,"trace":HASH,"spec":JOB,"soft_ms"?:MS,"parts"?:N}
+ *     Where the job names a program, that is what is loaded, and the worker explores it. After
+ *     soft_ms it hands the subtrees back that are open, as N tasks at most.
  *     Answered by DATA frames that make up PLAN of docs/records.md, at most FT_WIRE_MAX_PLAN bytes,
  *     then PLANNED; or FAILED, which makes the DATA frames void.
  * SOLVE {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT,
@@ -31,6 +32,9 @@
  *     Answered by one VERDICT a task, in order, then SOLVED; or FAILED. cube: the part of the
  *     subproblem that is meant (worker/engine/cubes.h). split_ms: a subproblem that takes longer
  *     may be answered by a record that is unknown and has "cubes":[CUBE...], its parts.
+ * EXPLORE {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subtree":TEXT}],
+ *          "explored":EXPLORED,"soft_ms":MS,"parts":N}
+ *     One of the tasks that a plan, or another one, handed back. Answered as PLAN.
  * RECALL {"token":T,"keep":N}
  *     During SOLVE: only the first N of its tasks are still wanted. A task that the worker has
  *     begun may be answered all the same. No answer; ignored after the request's end.
@@ -65,7 +69,7 @@
 #include "base/status.h"
 #include "base/strbuf.h"
 
-#define FT_WIRE_PROTOCOL 5
+#define FT_WIRE_PROTOCOL 6
 #define FT_WIRE_SUMMARY                                                                            \
     1 /* version of SUMMARY: stored summaries of other versions are computed anew */
 #define FT_WIRE_HEADER      8
@@ -93,7 +97,8 @@
     X(SUMMARIZED, "summarized", JSON, WORKER, true)                                                \
     X(RECALL, "recall", JSON, SERVER, false)                                                       \
     X(WITNESS, "witness", BYTES, WORKER, false)                                                    \
-    X(AGAIN, "again", JSON, WORKER, false)
+    X(AGAIN, "again", JSON, WORKER, false)                                                         \
+    X(EXPLORE, "explore", JSON, SERVER, false)
 
 typedef enum ft_wire_type {
 #define FT_ROW(symbol, name, payload, sender, ends) FT_WIRE_##symbol,

@@ -15,12 +15,19 @@ bool ft_batch_is_sound(const ft_batch *batch)
     if (!batch->tasks) return batch->count == 0 && batch->token == 0;
     return batch->count > 0 && batch->count <= FT_BATCH_MAX && batch->own <= batch->count &&
            batch->next <= batch->count && batch->token != 0 &&
-           (batch->kind == FT_KIND_PLAN || batch->kind == FT_KIND_SOLVE);
+           (batch->kind == FT_KIND_PLAN || batch->kind == FT_KIND_SOLVE ||
+            batch->kind == FT_KIND_EXPLORE);
+}
+
+bool ft_batch_makes_plan(const ft_batch *batch)
+{
+    return batch->kind == FT_KIND_PLAN || batch->kind == FT_KIND_EXPLORE;
 }
 
 void ft_batch_clear(ft_batch *batch)
 {
     free(batch->tasks);
+    free(batch->explored);
     ft_results_release(&batch->results);
     ft_strbuf_release(&batch->witness);
     ft_strbuf_release(&batch->plan);
@@ -109,7 +116,9 @@ void ft_batch_lost(ft_worker *worker, ft_death death, const char *text)
 void ft_batch_limit(ft_worker *worker, uint64_t more_ms)
 {
     const ft_batch *batch = &worker->batch;
-    uint64_t ms = batch->kind == FT_KIND_PLAN ? batch->job_ms : batch->subproblem_ms;
+    uint64_t ms = ft_batch_makes_plan(batch) ? batch->job_ms : batch->subproblem_ms;
+    const ft_job *job = ft_job_find(worker->dispatch, batch->job);
+    if (job && job->explores) more_ms += FT_EXPLORE_LATE_MS;
     ft_worker_limit(worker, ms + worker->dispatch->config->grace_ms + more_ms);
 }
 
@@ -121,10 +130,50 @@ static bool may_split(const ft_dispatch *dispatch)
     return dispatch->config->split_ms > 0 && workers > 1;
 }
 
+/* A part is short while others wait for work, and never takes all of the time that is left. */
+static uint64_t soft_ms(const ft_worker *worker, const ft_job *job)
+{
+    enum { LEAST = 20, WAITING = 4 };
+    const ft_dispatch *dispatch = worker->dispatch;
+    uint64_t ms = dispatch->config->explore_ms, left = ft_job_left(job);
+    bool waited_for = job->ready < dispatch->worker_count - 1;
+    if (worker->batch.kind == FT_KIND_PLAN) return ms <= left / 2 ? ms : 0;
+    if (waited_for) ms /= WAITING;
+    if (ms > left / 2) ms = left / 2;
+    return ms > LEAST ? ms : LEAST;
+}
+
+/* So that each worker of all nodes finds some, and the queue does not grow beyond that. */
+static uint64_t parts_of(const ft_dispatch *dispatch, const ft_job *job)
+{
+    enum { EACH = 4, MOST = 64 };
+    uint64_t workers = dispatch->worker_count - 1;
+    if (dispatch->fleet_workers > workers) workers = dispatch->fleet_workers;
+    uint64_t wanted = workers * EACH < MOST ? workers * EACH : MOST;
+    return wanted > job->ready ? wanted - job->ready : 1;
+}
+
+static void put_share(const ft_worker *worker, const ft_job *job, ft_strbuf *request)
+{
+    const ft_batch *batch = &worker->batch;
+    if (batch->explored) ft_strbuf_printf(request, ",\"explored\":%s", batch->explored);
+    if (!job->explores || !worker->dispatch->config->explore_ms) return;
+    ft_strbuf_printf(request, ",\"soft_ms\":%llu,\"parts\":%llu",
+                     (unsigned long long)soft_ms(worker, job),
+                     (unsigned long long)parts_of(worker->dispatch, job));
+}
+
+static ft_wire_type request_of(ft_task_kind kind)
+{
+    return kind == FT_KIND_PLAN    ? FT_WIRE_PLAN
+           : kind == FT_KIND_SOLVE ? FT_WIRE_SOLVE
+                                   : FT_WIRE_EXPLORE;
+}
+
 static void send_request(ft_worker *worker, const ft_job *job)
 {
     ft_batch *batch = &worker->batch;
-    bool plan = batch->kind == FT_KIND_PLAN;
+    bool plan = batch->kind == FT_KIND_PLAN, solve = batch->kind == FT_KIND_SOLVE;
     assert(ft_batch_is_sound(batch) && batch->tasks && batch->next == 0);
     assert(strcmp(worker->loaded, batch->trace) == 0 && strcmp(job->id, batch->job) == 0);
     char *spec = json_dumps(job->spec, JSON_COMPACT);
@@ -135,14 +184,15 @@ static void send_request(ft_worker *worker, const ft_job *job)
     ft_strbuf_puts(&request, spec);
     if (!plan) ft_strbuf_puts(&request, ",\"tasks\":");
     if (!plan) ft_strbuf_puts(&request, batch->tasks);
-    if (!plan && may_split(worker->dispatch))
+    if (solve && may_split(worker->dispatch))
         ft_strbuf_printf(&request, ",\"split_ms\":%llu",
                          (unsigned long long)worker->dispatch->config->split_ms);
+    if (!solve) put_share(worker, job, &request);
     ft_strbuf_puts(&request, "}");
     ft_worker_enter(worker, FT_WORKER_WORKING);
     batch->started = batch->turn = uv_now(worker->dispatch->loop);
     ft_batch_limit(worker, 0);
-    ft_wire_frame_bytes(&frame, plan ? FT_WIRE_PLAN : FT_WIRE_SOLVE, request.text, request.len);
+    ft_wire_frame_bytes(&frame, request_of(batch->kind), request.text, request.len);
     ft_worker_send(worker, &frame, NULL);
     ft_strbuf_release(&request);
     free(spec);

@@ -32,6 +32,8 @@ static void fill(ft_worker *worker, const ft_job *job, const json_t *lease)
     if (!ft_task_kind_parse(kind, &batch->kind)) abort();
     batch->token = (uint64_t)json_integer_value(json_object_get(lease, "token"));
     batch->tasks = ft_strdup(json_string_value(json_object_get(lease, "tasks")));
+    const char *explored = json_string_value(json_object_get(lease, "explored"));
+    batch->explored = explored ? ft_strdup(explored) : NULL;
     fill_items(batch);
     batch->subproblem_ms = job->subproblem_ms;
     batch->job_ms = job->job_ms;

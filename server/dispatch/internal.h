@@ -2,7 +2,7 @@
  *
  *   worker.c   a worker's process: start, frames in and out, time limits, death, restart
  *   batch.c    plan and solve tasks: lease, load the trace, request, answers
- *   plan.c     the answer to a plan task
+ *   plan.c     the answer to a plan task, or to a part of an exploration
  *   results.c  verdicts on their way to the store, several at a time
  *   watch.c    the supervisor: kills silent and large workers, lets idle ones steal from slow ones
  *   projects.c the projects of the jobs: fairness and limits
@@ -27,6 +27,9 @@
 #define FT_BATCH_MAX   32
 #define FT_JOB_BUCKETS 4096
 #define FT_WORDS_MOST  2048 /* bytes of a worker's standard error that are kept */
+/* A worker at an exploration may take so much longer than the job's time: to end the execution at
+ * hand, and to execute its findings once more. */
+#define FT_EXPLORE_LATE_MS 10000
 
 /* down: no process, a restart is due. starting: hello awaited. leasing: its tasks are being leased.
  * loading: it gets the trace of its batch. working: it has a plan or solve request. */
@@ -68,7 +71,8 @@ typedef struct ft_batch {
     char job[FT_JOB_ID], trace[FT_HASH];
     ft_task_kind kind;
     uint64_t token;
-    char *tasks; /* owned: LIST of store.h's lease */
+    char *tasks;    /* owned: LIST of store.h's lease */
+    char *explored; /* owned: EXPLORED of its exploration; NULL: it is not one */
     ft_batch_item items[FT_BATCH_MAX];
     size_t count; /* of these */
     size_t own;
@@ -149,6 +153,9 @@ struct ft_job {
     uint64_t served;  /* milliseconds of worker time, for fairness */
     unsigned running; /* workers leasing, loading or working for it */
     bool expired;     /* told the store so */
+    bool explores;    /* a program: it ends a little before its time is over ... */
+    bool out_of_time; /* ... and has come to that */
+    bool closed;      /* told the store so */
     char trace[FT_HASH];
     char id[FT_JOB_ID];
     ft_job *chain; /* of its bucket */
@@ -343,6 +350,7 @@ void ft_batch_give_back(ft_dispatch *dispatch, const char *job, uint64_t token, 
 void ft_batch_clear(ft_batch *batch);
 /* The invariant, in constant time: counts in order, a token and tasks together. */
 bool ft_batch_is_sound(const ft_batch *batch);
+bool ft_batch_makes_plan(const ft_batch *batch); /* its answer is in the form of a plan */
 /* Starts the time of its next answer anew, with so much that the worker is not listened to. */
 void ft_batch_limit(ft_worker *worker, uint64_t more_ms);
 int64_t ft_batch_task(const ft_batch *batch, size_t index);
@@ -431,6 +439,7 @@ ft_job *ft_job_add(ft_dispatch *dispatch, const json_t *row, ft_job_state state)
 void ft_job_begin(ft_job *job);
 void ft_job_end(ft_job *job);
 uint64_t ft_job_spent(const ft_job *job);          /* milliseconds of its time, up to now */
+uint64_t ft_job_left(const ft_job *job);           /* up to its next deadline */
 void ft_job_expire(ft_job *job, const char *text); /* its time, or its project's, is spent */
 /* Takes in a CHANGE: updates or ends the job in progress, calls the watches, pumps. */
 void ft_job_changed(ft_dispatch *dispatch, const json_t *change);

@@ -6,6 +6,7 @@
 #include "dispatch/internal.h"
 #include "setup/log.h"
 #include "store/access.h"
+#include "wire/kinds.h"
 
 /* ---- Watches --------------------------------------------------------------------------------- */
 
@@ -126,6 +127,7 @@ static void read_row(ft_job *job, const json_t *row)
     job->job_ms = budget(spec, "job_ms", job->dispatch->config->job_ms);
     job->memory_mb = memory_limit(job, spec);
     job->spec = spec_with_budget(spec, job);
+    job->explores = ft_job_kind_of(spec) == FT_JOB_KIND_EXPLORE;
 }
 
 static void list_job(ft_dispatch *dispatch, ft_job *job)
@@ -209,6 +211,8 @@ static void job_end(ft_dispatch *dispatch, ft_job *job, ft_job_state state)
     stop_workers(dispatch, id);
 }
 
+static void close_in_time(ft_job *job);
+
 void ft_job_changed(ft_dispatch *dispatch, const json_t *change)
 {
     const char *id = json_string_value(json_object_get(change, "job"));
@@ -222,7 +226,10 @@ void ft_job_changed(ft_dispatch *dispatch, const json_t *change)
         job->state = state;
         if (revision > job->revision) job->revision = revision;
         job->ready = (uint64_t)json_integer_value(json_object_get(change, "ready"));
-        if (ft_job_state_final(state)) job_end(dispatch, job, state);
+        if (ft_job_state_final(state))
+            job_end(dispatch, job, state);
+        else
+            close_in_time(job);
     }
     if (json_is_true(json_object_get(change, "applied"))) notify(dispatch, id, revision, state);
     ft_dispatch_pump(dispatch);
@@ -264,10 +271,48 @@ void ft_job_expire(ft_job *job, const char *text)
     expire(errand);
 }
 
+/* What is open of an exploration is left so, and what was done gets its word. */
+static void on_closed(void *data, const ft_error *err, json_t *result);
+
+static void close_job(ft_errand *errand)
+{
+    ft_store_job_close(errand->dispatch->store, errand->job, on_closed, errand);
+}
+
+static void on_closed(void *data, const ft_error *err, json_t *result)
+{
+    ft_errand *errand = data;
+    if (err) {
+        ft_errand_retry(errand, close_job, err);
+        return;
+    }
+    ft_batch_drop(errand->dispatch, json_object_get(result, "gone"));
+    ft_job_changed(errand->dispatch, result);
+    ft_errand_end(errand);
+}
+
+/* A plan keeps to the time by itself, so that what it found counts. */
+static void close_in_time(ft_job *job)
+{
+    if (!job->out_of_time || job->closed || job->state != FT_JOB_SOLVING) return;
+    job->closed = true;
+    ft_errand *errand = ft_errand_new(job->dispatch, NULL);
+    snprintf(errand->job, sizeof errand->job, "%s", job->id);
+    close_job(errand);
+}
+
+static void start_deadline(ft_job *job);
+
 static void on_deadline(uv_timer_t *timer)
 {
     ft_job *job = timer->data;
     char text[80];
+    if (job->explores && !job->out_of_time) {
+        job->out_of_time = true;
+        start_deadline(job);
+        close_in_time(job);
+        return;
+    }
     snprintf(text, sizeof text, "the job's budget of %u ms is exhausted", job->job_ms);
     ft_log(FT_LOG_WARN, "job budget exhausted", "job=%s job_ms=%u", job->id, job->job_ms);
     ft_job_expire(job, text);
@@ -279,13 +324,24 @@ uint64_t ft_job_spent(const ft_job *job)
     return job->spent_ms + (job->running ? uv_now(job->dispatch->loop) - job->clock : 0);
 }
 
+uint64_t ft_job_left(const ft_job *job)
+{
+    uint64_t ms = job->job_ms, spent = ft_job_spent(job);
+    if (job->explores) ms = job->out_of_time ? ms + FT_EXPLORE_LATE_MS : ms - ms / 10;
+    return ms > spent ? ms - spent : 0;
+}
+
+static void start_deadline(ft_job *job)
+{
+    uv_timer_start(&job->deadline, on_deadline, ft_job_left(job), 0);
+}
+
 void ft_job_begin(ft_job *job)
 {
     assert(job->running < job->dispatch->worker_count);
     if (job->running++ > 0) return;
     job->clock = uv_now(job->dispatch->loop);
-    uint64_t left = job->job_ms > job->spent_ms ? job->job_ms - job->spent_ms : 0;
-    if (!job->expired) uv_timer_start(&job->deadline, on_deadline, left, 0);
+    if (!job->expired) start_deadline(job);
 }
 
 void ft_job_end(ft_job *job)

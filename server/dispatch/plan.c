@@ -12,7 +12,7 @@ static void commit(ft_worker *worker)
 {
     ft_batch *batch = &worker->batch;
     ft_store *store = worker->dispatch->store;
-    assert(batch->kind == FT_KIND_PLAN && batch->own == 1 && !batch->storing);
+    assert(ft_batch_makes_plan(batch) && batch->own == 1 && !batch->storing);
     int64_t task = ft_batch_task(batch, 0);
     ft_errand *errand = ft_batch_errand(worker, task);
     if (batch->stored)
@@ -78,7 +78,7 @@ static void store_part(ft_worker *worker)
 void ft_batch_on_data(ft_worker *worker, const ft_wire_frame *frame)
 {
     ft_batch *batch = &worker->batch;
-    if (!batch->tasks || batch->kind != FT_KIND_PLAN || batch->planned) {
+    if (!batch->tasks || !ft_batch_makes_plan(batch) || batch->planned) {
         ft_worker_die(worker, FT_DEATH_MALFORMED, "data without a request");
         return;
     }
@@ -107,7 +107,7 @@ void ft_batch_on_planned(ft_worker *worker, const json_t *message)
 {
     ft_batch *batch = &worker->batch;
     if (!ft_batch_token_matches(worker, message)) return;
-    if (batch->kind != FT_KIND_PLAN || batch->planned) {
+    if (!ft_batch_makes_plan(batch) || batch->planned) {
         ft_worker_die(worker, FT_DEATH_MALFORMED, "a plan without a request");
         return;
     }

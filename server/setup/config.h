@@ -109,6 +109,9 @@
       "time beyond a subproblem's own limit after which its worker is killed")                     \
     X(SPLIT_MS, "split-ms", NUMBER, split_ms, "10000", "MS", 0, 86400000,                          \
       "time after which a subproblem is split into parts, which other workers take; 0: never")     \
+    X(EXPLORE_MS, "explore-ms", NUMBER, explore_ms, "2000", "MS", 0, 86400000,                     \
+      "time after which a worker that explores a program hands back what is open, which other "    \
+      "workers take, and what it found; 0: never")                                                 \
     X(WEBHOOK_PROGRAM, "webhook-program", TEXT, webhook_program, "", "PATH", 0, 0,                 \
       "the program that sends webhooks; empty: foretell-webhook beside foretelld, or in "          \
       "../lib/foretell")                                                                           \

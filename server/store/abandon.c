@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/spread.h"
 #include "store/internal.h"
+#include "store/subtrees.h"
 
 #define AT_ONCE 500 /* subproblems of a job that is out of time */
 
@@ -127,6 +128,43 @@ static ft_status poison_solve(ft_sql *sql, const ft_request *request, ft_error *
     return status == FT_OK ? ft_store_task_count_down(sql, request->job, 1, err) : status;
 }
 
+/* The verdicts of the rest, as nobody can say them. */
+static ft_status poison_end(ft_sql *sql, const ft_request *request, ft_error *err)
+{
+    ft_job_row row;
+    const ft_store_blame *blame = &request->blame;
+    end how = {blame->verdict, blame->reason, request->other, NULL};
+    char *model = NULL;
+    ft_entries entries = {.first = 0};
+    ft_results results = {.items = NULL};
+    ft_status status = ft_store_job_row(sql, request->job, &row, err);
+    if (status == FT_OK) status = planned_model(sql, request->job, &model, err);
+    for (int64_t i = 1; i <= row.last && status == FT_OK; i++) {
+        json_t *entry = NULL;
+        int64_t task = FT_TASK_ID(row.n, i);
+        status = ft_store_task_entry(sql, &entries, task, &entry, err);
+        if (status == FT_OK) status = give_up(&results, task, entry, model, &how, err);
+        json_decref(entry);
+        if (status == FT_OK)
+            status = ft_sql_run(sql, NULL, err, "DELETE FROM tasks WHERE id = ?1", "i", task);
+    }
+    if (status == FT_OK)
+        status = ft_store_verdicts_add(sql, request->job, &results, results.count, err);
+    free(model);
+    ft_entries_release(&entries);
+    ft_results_release(&results);
+    return status == FT_OK ? ft_store_task_count_down(sql, request->job, row.last, err) : status;
+}
+
+static ft_status poison_subtree(ft_sql *sql, const ft_request *request, ft_error *err)
+{
+    bool ends = false;
+    int64_t task = request->blame.task;
+    ft_status status = ft_subtrees_is_end(sql, task, &ends, err);
+    if (status == FT_OK) status = ft_subtrees_give_up(sql, request->job, task, request->other, err);
+    return status == FT_OK && ends ? poison_end(sql, request, err) : status;
+}
+
 static ft_status poison(ft_sql *sql, ft_request *request, ft_error *err)
 {
     bool applied;
@@ -135,6 +173,7 @@ static ft_status poison(ft_sql *sql, ft_request *request, ft_error *err)
         ft_store_task_end(sql, blame->task, request->token, FT_TASK_POISONED, &applied, err);
     assert(status != FT_OK || applied);
     if (status != FT_OK) return status;
+    if (ft_task_is_subtree(blame->task)) return poison_subtree(sql, request, err);
     if (FT_TASK_NUMBER(blame->task) > 0) return poison_solve(sql, request, err);
     ft_error cause = FT_ERROR_INIT;
     ft_error_set(&cause, blame->verdict == FT_VERDICT_UNKNOWN ? FT_BUDGET : FT_INTERNAL,

@@ -45,8 +45,14 @@ static const invariant INVARIANTS[] = {
      "SELECT (SELECT count(*) FROM cubes c WHERE (verdict IS NULL) <> EXISTS (SELECT 1 FROM tasks "
      "WHERE id = c.id) OR NOT EXISTS (SELECT 1 FROM tasks WHERE id = c.parent AND alone = 2)) + "
      "(SELECT count(*) FROM tasks t WHERE (t.id & " FT_CUBE_BIT ") <> 0 AND t.state <> 'cancelled' "
-     "AND NOT EXISTS (SELECT 1 FROM cubes WHERE id = t.id)) + (SELECT count(*) FROM tasks t WHERE "
-     "alone = 2 AND state = 'ready' AND NOT EXISTS (SELECT 1 FROM cubes WHERE parent = t.id))"},
+     "AND NOT EXISTS (SELECT 1 FROM cubes WHERE id = t.id) AND NOT EXISTS (SELECT 1 FROM subtrees "
+     "WHERE id = t.id)) + (SELECT count(*) FROM tasks t WHERE "
+     "alone = 2 AND state = 'ready' AND NOT EXISTS (SELECT 1 FROM cubes WHERE parent = t.id) "
+     "AND NOT EXISTS (SELECT 1 FROM subtrees WHERE id >> 28 = t.job))"},
+    {"subtrees without a task, or not counted by their exploration",
+     "SELECT (SELECT count(*) FROM subtrees s WHERE NOT EXISTS (SELECT 1 FROM tasks WHERE id = "
+     "s.id)) + (SELECT count(*) FROM explorations x WHERE open <> (SELECT count(*) FROM subtrees s "
+     "WHERE s.id >> 28 = x.job AND name <> 'levels' AND name <> 'end'))"},
     {"leases whose tasks differ from their range",
      "SELECT (SELECT count(*) FROM leases l WHERE open <> (SELECT count(*) FROM tasks "
      "WHERE id BETWEEN l.low AND l.high AND token = l.token)) + "

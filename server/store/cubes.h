@@ -12,10 +12,17 @@
 #define FT_CUBE_FIRST ((int64_t)1 << 27) /* the least number of a cube's task */
 #define FT_CUBE_BIT   "134217728"        /* in SQL: of its id */
 #define FT_CUBES_MOST 64                 /* of a subproblem */
+/* Tasks of subtrees (subtrees.h) have that bit, too, and numbers from here on. */
+#define FT_SUBTREE_FIRST (FT_CUBE_FIRST | (int64_t)1 << 26)
+
+static inline bool ft_task_is_subtree(int64_t task)
+{
+    return FT_TASK_NUMBER(task) >= FT_SUBTREE_FIRST;
+}
 
 static inline bool ft_task_is_cube(int64_t task)
 {
-    return FT_TASK_NUMBER(task) >= FT_CUBE_FIRST;
+    return FT_TASK_NUMBER(task) >= FT_CUBE_FIRST && !ft_task_is_subtree(task);
 }
 
 /* Changes of a job's ready tasks in a transaction. */

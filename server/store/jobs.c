@@ -6,6 +6,7 @@
 #include "store/access.h"
 #include "store/internal.h"
 #include "store/node.h"
+#include "store/subtrees.h"
 #include "wire/wire.h"
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -45,6 +46,7 @@ ft_status ft_store_job_move(ft_sql *sql, const char *job, ft_job_state to, ft_er
                         "finished = CASE WHEN ?4 <> 0 THEN ?3 END WHERE id = ?1",
                         "ttii", job, ft_job_state_name(to), ft_sql_now(sql),
                         (int64_t)ft_job_state_final(to));
+    if (status == FT_OK && ft_job_state_final(to)) status = ft_subtrees_drop(sql, job, err);
     if (status == FT_OK && ft_job_state_final(to)) status = ft_store_reviews_carry(sql, job, err);
     if (status == FT_OK && ft_job_state_final(to)) status = ft_store_webhooks_note(sql, job, err);
     return status;
@@ -164,7 +166,7 @@ static ft_status add_details(ft_sql *sql, const char *job, json_t *snapshot, ft_
 {
     ft_statement *statement;
     bool found;
-    json_t *spec = NULL, *plan = NULL, *checks = NULL, *deaths = NULL;
+    json_t *spec = NULL, *plan = NULL, *checks = NULL, *deaths = NULL, *explored = NULL;
     ft_status status =
         ft_sql_start(sql, &statement, err,
                      "SELECT spec, coalesce(plan, 'null') FROM jobs WHERE id = ?1", "t", job);
@@ -173,10 +175,12 @@ static ft_status add_details(ft_sql *sql, const char *job, json_t *snapshot, ft_
     if (status == FT_OK) status = ft_store_parse(statement, 1, &plan, err);
     if (status == FT_OK) status = ft_store_checks(sql, job, plan, &checks, err);
     if (status == FT_OK) status = ft_store_deaths(sql, job, 0, &deaths, err);
+    if (status == FT_OK) status = ft_subtrees_progress(sql, job, &explored, err);
     if (status == FT_OK) {
         if (json_array_size(deaths)) json_object_set(snapshot, "deaths", deaths);
         json_object_set(snapshot, "checks", checks);
         json_object_set(snapshot, "spec", spec);
+        if (explored) json_object_set(snapshot, "explored", explored);
         if (json_object_get(plan, "statistics"))
             json_object_set(snapshot, "statistics", json_object_get(plan, "statistics"));
     }
@@ -184,6 +188,7 @@ static ft_status add_details(ft_sql *sql, const char *job, json_t *snapshot, ft_
     json_decref(plan);
     json_decref(checks);
     json_decref(deaths);
+    json_decref(explored);
     return status;
 }
 

@@ -7,11 +7,26 @@
 
 #include "base/memory.h"
 #include "store/internal.h"
+#include "store/node.h"
 #include "store/plan_text.h"
+#include "store/subtrees.h"
 
 #define SHORT (64u << 10) /* bytes of a part that takes no time to speak of */
 
-enum { MODEL, CANDIDATES, RECORDS, SUBPROBLEMS, NOTES, STATISTICS, MEMBERS };
+enum {
+    MODEL,
+    CANDIDATES,
+    RECORDS,
+    SUBPROBLEMS,
+    NOTES,
+    STATISTICS,
+    EXPLORED,
+    SUBTREES,
+    PROPOSALS,
+    ANEW,
+    END,
+    MEMBERS
+};
 
 /* On the store's thread while one of its parts is there. */
 struct ft_plan {
@@ -190,8 +205,9 @@ static ft_status check_sums(const ft_plan *p, ft_error *err)
 /* The rest of the text once the lists are stored. */
 static ft_status read_head(ft_plan *p, ft_error *err)
 {
-    static const char *const NAMES[] = {"model",       "candidates", "records",
-                                        "subproblems", "notes",      "statistics"};
+    static const char *const NAMES[MEMBERS] = {"model",     "candidates", "records",  "subproblems",
+                                               "notes",     "statistics", "explored", "subtrees",
+                                               "proposals", "anew",       "end"};
     const ft_strbuf *head = &p->text.head;
     for (int i = 0; i < MEMBERS; i++) p->of[i] = (ft_scan_member){.name = NAMES[i]};
     ft_status status = ft_scan_object(ft_strbuf_text(head), head->len, p->of, MEMBERS, err);
@@ -238,13 +254,32 @@ static ft_status forget_rest(ft_sql *sql, int64_t job, const ft_plan *p, ft_erro
                       FT_TASK_ID(job, p->subproblems + 1), FT_TASK_ID(job, FT_TASK_MOST));
 }
 
-static ft_status commit(ft_sql *sql, ft_request *request, bool *applied, ft_error *err)
+static bool is_true(ft_span value)
 {
-    char job[FT_STORE_JOB_ID + 1];
+    return value.length == 4 && memcmp(value.at, "true", 4) == 0;
+}
+
+/* What it says of an exploration. */
+static ft_part part_of(const ft_plan *p, const ft_request *request, const char *job)
+{
+    return (ft_part){.job = job,
+                     .task = request->task,
+                     .token = request->token,
+                     .explored = p->of[EXPLORED].value,
+                     .subtrees = p->of[SUBTREES].value,
+                     .proposals = p->of[PROPOSALS].value,
+                     .notes = p->of[NOTES].value,
+                     .anew = is_true(p->of[ANEW].value),
+                     .ends = is_true(p->of[END].value),
+                     .records = &p->records};
+}
+
+static ft_status commit_plan(ft_sql *sql, ft_request *request, const char *job, bool *applied,
+                             ft_error *err)
+{
     ft_plan *p = request->plan;
     const place to = {sql, FT_TASK_JOB(request->task), p};
-    ft_status status = ft_store_task_job(sql, request->task, job, err);
-    if (status == FT_OK && *applied) status = read_head(p, err);
+    ft_status status = *applied ? read_head(p, err) : FT_OK;
     if (status == FT_OK && *applied)
         status = ft_store_task_end(sql, request->task, request->token, FT_TASK_DONE, applied, err);
     if (status == FT_OK && *applied && p->records.count > 0)
@@ -252,8 +287,38 @@ static ft_status commit(ft_sql *sql, ft_request *request, bool *applied, ft_erro
     if (status == FT_OK && *applied) status = store_row(&to, err);
     if (status == FT_OK && *applied) status = forget_rest(sql, to.job, p, err);
     if (status == FT_OK && *applied) status = store_head(sql, job, p, err);
+    const ft_part part = part_of(p, request, job);
+    if (status == FT_OK && *applied && part.explored.at)
+        status = ft_subtrees_begin(sql, &part, err);
     if (status == FT_OK) status = ft_store_change(sql, job, *applied, &request->result, err);
     return status;
+}
+
+/* The change says which leases are over, for the nodes that have them. */
+static ft_status commit_part(ft_sql *sql, ft_request *request, const char *job, bool *applied,
+                             ft_error *err)
+{
+    json_t *gone = json_array();
+    ft_plan *p = request->plan;
+    ft_status status = *applied ? read_head(p, err) : FT_OK;
+    const ft_part part = part_of(p, request, job);
+    if (status == FT_OK && *applied && p->subproblems > 0)
+        status = ft_error_set(err, FT_INPUT, "a part of an exploration has subproblems");
+    if (status == FT_OK && *applied) status = ft_subtrees_take(sql, &part, applied, gone, err);
+    if (status == FT_OK) status = ft_store_read_change(sql, job, *applied, &request->result, err);
+    if (status == FT_OK && json_array_size(gone)) json_object_set(request->result, "gone", gone);
+    if (status == FT_OK && *applied) status = ft_node_tell(sql, request->result, err);
+    json_decref(gone);
+    return status;
+}
+
+static ft_status commit(ft_sql *sql, ft_request *request, bool *applied, ft_error *err)
+{
+    char job[FT_STORE_JOB_ID + 1];
+    ft_status status = ft_store_task_job(sql, request->task, job, err);
+    if (status != FT_OK) return status;
+    return FT_TASK_NUMBER(request->task) ? commit_part(sql, request, job, applied, err)
+                                         : commit_plan(sql, request, job, applied, err);
 }
 
 static ft_status run_end(ft_sql *sql, ft_request *request, ft_error *err)

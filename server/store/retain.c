@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "store/internal.h"
+#include "store/subtrees.h"
 
 #define AT_ONCE    10 /* jobs, and traces */
 #define LIMIT_TEXT "LIMIT 10"
@@ -72,6 +73,7 @@ static ft_status remove_job(ft_sql *sql, const char *job, removed *r, ft_error *
     ft_status status =
         ft_sql_run(sql, NULL, err, "DELETE FROM tasks WHERE id " FT_JOB_TASKS, "t", job);
     if (status == FT_OK) status = ft_cubes_drop(sql, job, err);
+    if (status == FT_OK) status = ft_subtrees_forget(sql, job, err);
     if (status == FT_OK) status = remove_entries(sql, job, r, err);
     if (status == FT_OK && r->room > 0) status = remove_verdicts(sql, job, r, &all, err);
     if (status != FT_OK || !all) return status;

@@ -11,8 +11,9 @@
  *  symbol  name      stored  inputs                        outputs */
 #define FT_TASK_KIND_TABLE(X)                                                                      \
     X(INGEST, "ingest", false, "upload", "trace")                                                  \
-    X(PLAN, "plan", true, "trace, job", "verdicts, solve tasks")                                   \
+    X(PLAN, "plan", true, "trace or program, job", "verdicts, solve or explore tasks")             \
     X(SOLVE, "solve", true, "trace, job, subproblem", "verdict")                                   \
+    X(EXPLORE, "explore", true, "program, job, subtrees", "verdicts, explore tasks")               \
     X(SUMMARY, "summary", false, "trace", "summary")                                               \
     X(INTERVALS, "intervals", false, "trace", "ranges and graphs")
 

@@ -103,6 +103,8 @@ void ft_store_summary_save(ft_store *store, const char *trace, int version, cons
  *    "deaths"?: [{"task", "attempt", "at", "worker", "pid", "death", "message", "log"}...],
  *                    the last 20 times that a worker, or the server, died on one of its tasks
  *    "statistics": the plan's, absent before the job is planned,
+ *    "explored"?: of an exploration that is planned: {"subtrees": {"done": N, "open": N}, "rounds":
+ *                 N, "classes": N, "runs": N}, the last three of what is committed
  *    "checks": {NAME: {"candidates","violation","safe","bounded","unknown","error"}},
  *                                                     {} until it is planned; a member "pending" is
  *                                                     added where candidates are not decided yet
@@ -277,6 +279,11 @@ void ft_store_job_cancel(ft_store *store, const char *job, ft_store_done done, v
 void ft_store_job_expire(ft_store *store, const char *job, const char *text, ft_store_done done,
                          void *data);
 
+/* The time of an exploration is almost over: its subtrees are no tasks any more, and a last task
+ * has the word for what was done. CHANGE, with "gone": tokens of leases that are over; applied is
+ * false if there was nothing left to do. */
+void ft_store_job_close(ft_store *store, const char *job, ft_store_done done, void *data);
+
 /* {"jobs": [{"job", "trace", "state", "ready", "open", "spec", "spent_ms", "priority", "project",
  * "revision"}...]}, those not ended, oldest first. */
 void ft_store_jobs_open(ft_store *store, ft_store_done done, void *data);
@@ -289,7 +296,8 @@ typedef struct ft_store_leasing {
 } ft_store_leasing;
 /* Leases ready tasks of one kind to one worker: {"token": T, "kind":
  * NAME, "tasks": LIST, "change": CHANGE}, where LIST is the JSON text of
- * [{"task": ID, "subproblem": K, "key": TEXT, "check": NAME}...], in the order of their ids;
+ * [{"task": ID, "subproblem": K, "key": TEXT, "check": NAME}...], in the order of their ids; of a
+ * part of an exploration [{"task": ID, "subtree": TEXT}], and "explored": EXPLORED as JSON text;
  * no tasks: none was ready (token and kind are then null); "wait_ms" is the time until the first
  * task that was put off is due. A task from a batch whose worker died is leased alone. Expired
  * leases are released first. */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "store/internal.h"
 #include "store/node.h"
+#include "store/subtrees.h"
 
 /* ---- Leases ---------------------------------------------------------------------------------- */
 
@@ -146,16 +147,27 @@ static void put_span(ft_strbuf *text, const char *name, ft_span value)
     ft_strbuf_add(text, value.at, value.length);
 }
 
+static ft_status add_subtree(ft_sql *sql, int64_t id, ft_strbuf *text, ft_error *err)
+{
+    ft_strbuf_printf(text, "%s{\"task\":%lld,\"subtree\":", text->len > 1 ? "," : "",
+                     (long long)id);
+    ft_status status = ft_subtrees_name(sql, id, text, err);
+    ft_strbuf_puts(text, "}");
+    return status;
+}
+
 static ft_status add_task(ft_sql *sql, ft_entries *entries, int64_t id, ft_strbuf *text,
                           ft_error *err)
 {
     static const ft_span NOTHING = {"null", 4};
     ft_entry entry = {NOTHING, NOTHING, NOTHING};
     int64_t number = FT_TASK_NUMBER(id);
-    ft_status status = number > 0 ? ft_entries_find(sql, entries, id, &entry, err) : FT_OK;
-    if (status != FT_OK) return status;
+    ft_status status = FT_OK;
     ft_strbuf cube = {0};
     int64_t subproblem = id;
+    if (ft_task_is_subtree(id)) return add_subtree(sql, id, text, err);
+    if (number > 0) status = ft_entries_find(sql, entries, id, &entry, err);
+    if (status != FT_OK) return status;
     if (ft_task_is_cube(id)) status = ft_cubes_parent(sql, id, &subproblem, &cube, err);
     ft_strbuf_printf(text, "%s{\"task\":%lld,\"subproblem\":%lld", text->len > 1 ? "," : "",
                      (long long)id, (long long)FT_TASK_NUMBER(subproblem) - 1);
@@ -180,6 +192,11 @@ static ft_status add_tasks(ft_sql *sql, const taking *t, json_t *result, ft_erro
     json_object_set_new(result, "tasks", json_stringn_nocheck(text.text, text.len));
     ft_strbuf_release(&text);
     ft_entries_release(&entries);
+    if (status != FT_OK || !t->count || !ft_task_is_subtree(t->ids[0])) return status;
+    char *state = NULL;
+    status = ft_subtrees_state(sql, t->job.n, &state, err);
+    if (state) json_object_set_new(result, "explored", json_string_nocheck(state));
+    free(state);
     return status;
 }
 
@@ -212,6 +229,12 @@ static ft_status take_returned(ft_sql *sql, taking *t, bool alone, size_t most, 
 static bool is_plan(const taking *t)
 {
     return t->count > 0 && FT_TASK_NUMBER(t->ids[0]) == 0;
+}
+
+static ft_task_kind kind_of(const taking *t)
+{
+    if (is_plan(t)) return FT_KIND_PLAN;
+    return ft_task_is_subtree(t->ids[0]) ? FT_KIND_EXPLORE : FT_KIND_SOLVE;
 }
 
 static ft_status choose(ft_sql *sql, uint32_t limit, taking *t, ft_error *err)
@@ -274,8 +297,7 @@ static ft_status lease_chosen(ft_sql *sql, ft_request *request, taking *t, ft_er
                             "UPDATE jobs SET ready = ready - ?2, dropped = dropped - ?3, "
                             "next = next + ?4 WHERE n = ?1",
                             "iiii", t->job.n, (int64_t)t->count, t->dropped, (int64_t)t->fresh);
-    if (status == FT_OK)
-        describe_lease(request->result, t->token, is_plan(t) ? FT_KIND_PLAN : FT_KIND_SOLVE);
+    if (status == FT_OK) describe_lease(request->result, t->token, kind_of(t));
     return status;
 }
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/contract.h"
-#include "explore/symbolic.h"
 
 struct ft_backend {
     ft_backend_options options;
@@ -46,6 +45,7 @@ ft_backend *ft_backend_new(const ft_program *program, const ft_backend_options *
                                     .should_stop = should_stop,
                                     .context = b};
     b->symbolic = ft_symbolic_new(program, &symbolic);
+    ft_symbolic_number(b->symbolic, options->makers, options->n_makers);
     b->executor = ft_symbolic_executor(b->symbolic);
     return b;
 }
@@ -103,6 +103,11 @@ const char *ft_backend_left_open(ft_backend *backend)
                  "of %" PRIu64 " values that depend on inputs only a few were tried",
                  n.concretised);
     return n.unknown || n.concretised ? backend->left_open : NULL;
+}
+
+const ft_symbolic_maker *ft_backend_makers(const ft_backend *backend, size_t *n)
+{
+    return ft_symbolic_makers(backend->symbolic, n);
 }
 
 bool ft_backend_bounded(const ft_backend *backend)

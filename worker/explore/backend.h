@@ -4,6 +4,7 @@
 #define FT_WORKER_EXPLORE_BACKEND_H
 
 #include "explore/executor.h"
+#include "explore/symbolic.h"
 #include "program/witness/witness.h"
 
 /* An input that the job gives: all values that are read of it. The others are open. */
@@ -15,9 +16,11 @@ typedef struct ft_given_input {
 typedef struct ft_backend_options {
     const ft_given_input *inputs;
     size_t n_inputs;
-    int32_t expect_exit;                /* the exit code that is no failure */
-    uint64_t max_steps;                 /* actions of a run; 0: the executor's default */
-    uint32_t max_iterations;            /* of one arm of a branch on inputs; 0: no bound */
+    int32_t expect_exit;             /* the exit code that is no failure */
+    uint64_t max_steps;              /* actions of a run; 0: the executor's default */
+    uint32_t max_iterations;         /* of one arm of a branch on inputs; 0: no bound */
+    const ft_symbolic_maker *makers; /* of threads from 1 on: their numbers */
+    size_t n_makers;
     bool (*should_stop)(void *context); /* asked within long steps; true: the run is cut */
     void *context;
 } ft_backend_options;
@@ -35,6 +38,8 @@ bool ft_backend_failure(const ft_backend *backend, const ft_x_run *run, int32_t 
 /* Why some run counts neither as one that ended well nor as one that failed; NULL: none does. Valid
  * until the next call. */
 const char *ft_backend_left_open(ft_backend *backend);
+/* As ft_symbolic_makers. */
+const ft_symbolic_maker *ft_backend_makers(const ft_backend *backend, size_t *n);
 /* The bounds cut some run. */
 bool ft_backend_bounded(const ft_backend *backend);
 

@@ -96,13 +96,21 @@ static ft_status read_spec(const json_t *spec, ft_exploring *x, ft_error *err)
     x->max_iterations = (uint32_t)iterations;
     x->expect_exit = (int32_t)code;
     x->max_steps = steps;
-    x->seconds = (double)ms / 1000 * 0.75; /* the rest is for witnesses and the server */
+    x->seconds = x->hard_seconds = (double)ms / 1000 * 0.75; /* the rest: witnesses, the server */
+    return status;
+}
+
+ft_status ft_exploring_begin(ft_exploring *x, const json_t *spec, ft_error *err)
+{
+    x->began = ft_exploring_now();
+    ft_status status = read_spec(spec, x, err);
+    for (int c = 0; c < FT_CHECKS; c++) x->wants_points |= x->checks[c] && c != FT_CHECK_RACE;
     return status;
 }
 
 /* ---- one round: the search, with the points that there are ---- */
 
-static double now(void)
+double ft_exploring_now(void)
 {
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
@@ -161,7 +169,7 @@ static void say(ft_exploring *x)
         x->progress->say(x->progress->context, x->runs, x->classes, x->failures.len);
 }
 
-static bool on_run(void *context, const ft_x_run *run)
+bool ft_exploring_on_run(void *context, const ft_x_run *run)
 {
     ft_exploring *x = context;
     ft_execution failed = {0};
@@ -183,8 +191,8 @@ static bool on_run(void *context, const ft_x_run *run)
     return !anew;
 }
 
-static bool on_class(void *context, const ft_x_run *run, const ft_unfolding *u,
-                     const ft_configuration *c)
+bool ft_exploring_on_class(void *context, const ft_x_run *run, const ft_unfolding *u,
+                           const ft_configuration *c)
 {
     (void)run, (void)u, (void)c;
     ft_exploring *x = context;
@@ -192,16 +200,20 @@ static bool on_class(void *context, const ft_x_run *run, const ft_unfolding *u,
     return true;
 }
 
-static bool should_stop(void *context)
+bool ft_exploring_should_stop(void *context)
 {
     const ft_exploring *x = context;
-    return x->anew || now() - x->began > x->seconds;
+    return x->anew || ft_exploring_now() - x->began > x->seconds;
 }
 
-static ft_status explore_once(ft_exploring *x, ft_error *err)
+bool ft_exploring_must_stop(void *context)
 {
-    enum { MOST_BYTES = 1 << 30 };
-    double left = x->seconds - (now() - x->began);
+    const ft_exploring *x = context;
+    return ft_exploring_now() - x->began > x->hard_seconds;
+}
+
+ft_program *ft_exploring_open(ft_exploring *x)
+{
     for (size_t i = 0; i < x->fresh.len; i++) ft_points_add(&x->points, x->fresh.data[i]);
     ft_program *program = ft_program_with_points(x->program, &x->points);
     ft_backend_options options = {.expect_exit = x->expect_exit,
@@ -209,35 +221,67 @@ static ft_status explore_once(ft_exploring *x, ft_error *err)
                                   .n_inputs = x->inputs.len,
                                   .max_steps = x->max_steps,
                                   .max_iterations = x->max_iterations,
-                                  .should_stop = should_stop,
+                                  .makers = x->makers.data,
+                                  .n_makers = x->makers.len,
+                                  .should_stop = ft_exploring_must_stop,
                                   .context = x};
     x->anew = x->left_aside = false;
     x->classes = 0;
     x->backend = ft_backend_new(program, &options);
-    ft_x_plan plan = {.preemptions = x->preemptions,
-                      .max_runs = x->max_runs,
-                      .seconds = left > 0.1 ? left : 0.1,
-                      .max_bytes = MOST_BYTES,
-                      .on_run = on_run,
-                      .on_class = on_class,
-                      .should_stop = should_stop,
-                      .context = x};
-    ft_status status = ft_x_explore(ft_backend_executor(x->backend), &plan, &x->outcome, err);
+    return program;
+}
+
+static void keep_makers(ft_exploring *x)
+{
+    size_t n;
+    const ft_symbolic_maker *makers = ft_backend_makers(x->backend, &n);
+    for (size_t i = x->makers.len; i < n && i + 1 < FT_X_THREADS; i++)
+        ft_vec_push(&x->makers, makers[i]);
+}
+
+void ft_exploring_close(ft_exploring *x, ft_program *program)
+{
     ft_exploring_take_facts(x);
+    keep_makers(x);
     ft_backend_free(x->backend);
     x->backend = NULL;
     ft_program_free(program);
+}
+
+/* May what the plan leaves be searched by others? A bound on runs or preemptions is one search's.
+ */
+static bool is_shared(const ft_exploring *x)
+{
+    return x->share.soft_ms && x->share.parts && x->preemptions == FT_X_ALL_PREEMPTIONS &&
+           !x->max_runs;
+}
+
+static ft_status explore_once(ft_exploring *x, ft_error *err)
+{
+    enum { MOST_BYTES = 1 << 30 };
+    double left = x->seconds - (ft_exploring_now() - x->began);
+    ft_program *program = ft_exploring_open(x);
+    ft_x_rest_release(&x->rest);
+    ft_x_plan plan = {.preemptions = x->preemptions,
+                      .max_runs = x->max_runs,
+                      .seconds = left > 0.1 ? left : 0.1,
+                      .rest = is_shared(x) ? &x->rest : NULL,
+                      .max_bytes = MOST_BYTES,
+                      .on_run = ft_exploring_on_run,
+                      .on_class = ft_exploring_on_class,
+                      .should_stop = ft_exploring_should_stop,
+                      .context = x};
+    ft_status status = ft_x_explore(ft_backend_executor(x->backend), &plan, &x->outcome, err);
+    ft_exploring_close(x, program);
     return status;
 }
 
 /* An error that ends the exploration is reported; earlier findings stay valid. */
-static ft_status leave_open(ft_exploring *x, ft_error *err)
+static void leave_open(ft_exploring *x, const ft_error *err)
 {
     free(x->open);
     x->open = ft_strdup(err->message);
     x->anew = false;
-    *err = (ft_error)FT_ERROR_INIT;
-    return FT_OK;
 }
 
 /* Where plain accesses beside points are not taken, all of the same globals become points. Races
@@ -251,23 +295,38 @@ static bool widen(ft_exploring *x)
     return x->widened = true;
 }
 
+void ft_exploring_give_way(ft_exploring *x, ft_error *err)
+{
+    if (widen(x))
+        x->anew = true;
+    else
+        leave_open(x, err);
+    *err = (ft_error)FT_ERROR_INIT;
+}
+
+static bool has_time(const ft_exploring *x)
+{
+    return ft_exploring_now() - x->began < x->seconds;
+}
+
+/* Widening helps once: it is tried where the time is over as well. */
 static ft_status explore(ft_exploring *x, ft_error *err)
 {
     ft_status status = FT_OK;
-    uint32_t rounds = 0;
-    do status = explore_once(x, err);
-    while (status == FT_OK && x->anew && ++rounds < MOST_ROUNDS && now() - x->began < x->seconds);
-    if (x->anew) x->left_aside = true;
-    if (status == FT_UNSUPPORTED && widen(x)) {
-        *err = FT_ERROR_INIT;
-        return explore(x, err);
+    for (uint32_t rounds = 0;; rounds++) {
+        status = explore_once(x, err);
+        if (status == FT_UNSUPPORTED) {
+            ft_exploring_give_way(x, err);
+            status = FT_OK;
+            if (x->anew) continue;
+        }
+        if (status != FT_OK || !x->anew || rounds >= MOST_ROUNDS || !has_time(x)) return status;
     }
-    return status == FT_UNSUPPORTED ? leave_open(x, err) : status;
 }
 
 /* ---- the whole ---- */
 
-static void release(ft_exploring *x)
+void ft_exploring_release(ft_exploring *x)
 {
     for (size_t i = 0; i < x->failures.len; i++)
         ft_execution_release(&x->failures.data[i].execution);
@@ -276,18 +335,38 @@ static void release(ft_exploring *x)
     ft_vec_release(&x->points);
     ft_vec_release(&x->fresh);
     ft_vec_release(&x->inputs);
+    ft_vec_release(&x->makers);
+    ft_x_rest_release(&x->rest);
 }
 
-ft_status ft_exploring_plan(const ft_program *program, const json_t *spec,
+/* Others go on where the search at hand is not at its end, and the job has time for that. */
+static ft_status conclude(ft_exploring *x, json_t **plan, ft_error *err)
+{
+    bool shared = is_shared(x) && !x->open && ft_exploring_hands_back(x);
+    if (!shared) {
+        if (x->anew) x->left_aside = true;
+        ft_status status = ft_exploring_conclude(x, plan, err);
+        if (status == FT_OK) ft_exploring_sum_up(x, *plan);
+        return status;
+    }
+    *plan = ft_exploring_found(x, true);
+    ft_exploring_hand_back(x, &x->rest.open, NULL, *plan);
+    return FT_OK;
+}
+
+ft_status ft_exploring_plan(const ft_program *program, const json_t *spec, ft_exploring_share share,
                             const ft_exploring_progress *progress, json_t **plan, ft_error *err)
 {
     FT_REQUIRE(program && spec && plan);
-    ft_exploring x = {.program = program, .progress = progress, .began = now()};
-    ft_status status = read_spec(spec, &x, err);
-    for (int c = 0; c < FT_CHECKS; c++) x.wants_points |= x.checks[c] && c != FT_CHECK_RACE;
+    ft_exploring x = {.program = program, .progress = progress, .share = share};
+    ft_status status = ft_exploring_begin(&x, spec, err);
+    if (is_shared(&x) && share.soft_ms / 1e3 < x.seconds)
+        x.seconds = share.soft_ms / 1e3;
+    else
+        x.share.soft_ms = 0;
     if (status == FT_OK) status = explore(&x, err);
-    if (status == FT_OK) status = ft_exploring_conclude(&x, plan, err);
-    release(&x);
+    if (status == FT_OK) status = conclude(&x, plan, err);
+    ft_exploring_release(&x);
     return status;
 }
 

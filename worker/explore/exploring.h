@@ -16,6 +16,7 @@
 #define FT_WORKER_EXPLORE_EXPLORING_H
 
 #include <jansson.h>
+#include <stdint.h>
 
 #include "base/strbuf.h"
 
@@ -35,11 +36,25 @@ typedef struct ft_exploring_progress {
     void *context;
 } ft_exploring_progress;
 
+/* How a job is shared out. A plan that takes longer than soft_ms ends early and names the subtrees
+ * (explore/subtree.h) that are open; so does a part. Zero: nobody else would search them. */
+typedef struct ft_exploring_share {
+    uint32_t soft_ms;
+    uint32_t parts; /* tasks that are handed back at most, each with some subtrees */
+} ft_exploring_share;
+
 /* PLAN of the job (JOB of docs/records.md with "program"); new reference. FT_USAGE: the
  * specification asks for what there is not; FT_UNSUPPORTED: the program has what is not explored,
  * with the place. The program is as its binary form numbers it. progress may be NULL. */
 ft_status ft_exploring_plan(const struct ft_program *program, const json_t *spec,
-                            const ft_exploring_progress *progress, json_t **plan,
+                            ft_exploring_share share, const ft_exploring_progress *progress,
+                            json_t **plan, ft_error *err) FT_MUST_CHECK;
+/* One of the tasks that were handed back: its result, in the form of a plan. `explored`: EXPLORED
+ * of docs/records.md, which the results before it add up to. FT_INPUT: one of both is not what this
+ * program's tasks are. */
+ft_status ft_exploring_part(const struct ft_program *program, const json_t *spec,
+                            const json_t *explored, const char *task, ft_exploring_share share,
+                            const ft_exploring_progress *progress, json_t **result,
                             ft_error *err) FT_MUST_CHECK;
 
 /* META of docs/records.md, without its sizes; new reference. */

@@ -313,6 +313,32 @@ static json_t *notes_of(const ft_exploring *x, const rest *r)
     return notes;
 }
 
+static json_t *rests_of(const ft_exploring *x, json_t *candidates)
+{
+    json_t *rests = json_array();
+    for (int c = 0; c < FT_CHECKS; c++) {
+        const char *name = ft_check_name((ft_check)c);
+        if (!x->checks[c]) continue;
+        json_int_t found = json_integer_value(json_object_get(candidates, name));
+        json_object_set_new(candidates, name, json_integer(found + 1));
+        json_array_append_new(rests, json_pack("{s:I, s:s, s:s, s:o, s:i, s:s}", "subproblem",
+                                               (json_int_t)json_array_size(rests), "check", name,
+                                               "kind", name, "key", json_sprintf("%s|rest", name),
+                                               "pairs", 1, "scope", "program"));
+    }
+    return rests;
+}
+
+json_t *ft_exploring_found(ft_exploring *x, bool rests)
+{
+    json_t *records = json_array();
+    for (size_t i = 0; i < x->failures.len; i++) add_failure(x, i, records);
+    json_t *candidates = count_candidates(x, records);
+    json_t *open = rests ? rests_of(x, candidates) : json_array();
+    return json_pack("{s:s, s:[], s:o, s:o, s:o}", "model", "ctp", "notes", "candidates",
+                     candidates, "records", records, "subproblems", open);
+}
+
 ft_status ft_exploring_conclude(ft_exploring *x, json_t **plan, ft_error *err)
 {
     (void)err;

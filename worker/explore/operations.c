@@ -24,13 +24,19 @@ static uint32_t object_of(running *r, uint64_t address)
     return (uint32_t)*number;
 }
 
-static uint32_t child_of(running *r, uint32_t parent)
+uint32_t ft_running_child(ft_symbolic *c, uint32_t parent, uint32_t child)
 {
     bool fresh;
-    uint64_t key = (uint64_t)parent << 32 | r->made[parent];
-    uint64_t *number = ft_map_slot(&r->c->children, key, r->c->n_threads, &fresh);
-    r->c->n_threads += fresh;
+    uint64_t key = (uint64_t)parent << 32 | child;
+    uint64_t *number = ft_map_slot(&c->children, key, c->n_threads, &fresh);
+    if (fresh) ft_vec_push(&c->makers, (ft_symbolic_maker){parent, child});
+    c->n_threads += fresh;
     return (uint32_t)*number;
+}
+
+static uint32_t child_of(running *r, uint32_t parent)
+{
+    return ft_running_child(r->c, parent, r->made[parent]);
 }
 
 static int64_t sized(uint64_t bits, uint8_t width)

@@ -64,6 +64,7 @@ struct ft_symbolic {
     uint32_t n_objects;
     ft_map children; /* parent and which of its children -> number */
     uint32_t n_threads;
+    FT_VEC(ft_symbolic_maker) makers; /* of threads from 1 on */
     ft_x_operation first;
     struct {
         bool is;
@@ -82,6 +83,8 @@ struct ft_symbolic {
 enum { SECTIONS, NEVER, FIRST_OBJECT }; /* objects: atomic sections; what nobody ever gives */
 
 /* ---- operations.c */
+/* The number of the thread that this one makes as its child-th. */
+uint32_t ft_running_child(struct ft_symbolic *c, uint32_t parent, uint32_t child);
 /* The thread's next operation in the search's terms. */
 ft_status ft_running_operation(running *r, uint32_t t, const ft_sym_operation *o, ft_x_operation *x,
                                ft_error *err) FT_MUST_CHECK;

@@ -427,11 +427,24 @@ void ft_symbolic_free(ft_symbolic *c)
     ft_map_release(&c->by_key);
     ft_map_release(&c->objects);
     ft_map_release(&c->children);
+    ft_vec_release(&c->makers);
     ft_vec_release(&c->task.prefix);
     ft_vec_release(&c->inputs);
     ft_vec_release(&c->picks);
     ft_sym_world_free(c->world);
     free(c);
+}
+
+const ft_symbolic_maker *ft_symbolic_makers(const ft_symbolic *c, size_t *n)
+{
+    *n = c->makers.len;
+    return c->makers.data;
+}
+
+void ft_symbolic_number(ft_symbolic *c, const ft_symbolic_maker *makers, size_t n)
+{
+    FT_REQUIRE(!c->makers.len);
+    for (size_t i = 0; i < n; i++) (void)ft_running_child(c, makers[i].thread, makers[i].child);
 }
 
 ft_x_executor ft_symbolic_executor(ft_symbolic *c)

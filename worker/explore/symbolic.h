@@ -52,6 +52,17 @@ typedef struct ft_symbolic_options {
 /* The program outlives the executor. */
 ft_symbolic *ft_symbolic_new(const ft_program *program, const ft_symbolic_options *options);
 void ft_symbolic_free(ft_symbolic *symbolic); /* accepts NULL */
+/* Who made a thread: its maker, and as which of the maker's threads (from 0). */
+typedef struct ft_symbolic_maker {
+    uint32_t thread, child;
+} ft_symbolic_maker;
+
+/* Threads have numbers in the order in which they are met, main's being 0. Others understand names
+ * of subtrees (explore/subtree.h) once they number threads alike: the makers of threads 1, 2, ...,
+ * *n of them; and, before the first run, which ones there are to be. */
+const ft_symbolic_maker *ft_symbolic_makers(const ft_symbolic *symbolic, size_t *n);
+void ft_symbolic_number(ft_symbolic *symbolic, const ft_symbolic_maker *makers, size_t n);
+
 /* One run at a time. Valid while `symbolic` is. ft_x_run.result is read by ft_judgement_of:
  * EXITED, FAILED with its error, or STOPPED (a limit, or unknown). */
 ft_x_executor ft_symbolic_executor(ft_symbolic *symbolic);

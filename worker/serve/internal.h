@@ -42,7 +42,7 @@ typedef struct ft_exchange {
 ft_status ft_serve_load(ft_exchange *exchange, ft_error *err);
 ft_status ft_serve_ingest(ft_exchange *exchange, ft_error *err);
 ft_status ft_serve_ingest_program(ft_exchange *exchange, ft_error *err); /* program.c */
-ft_status ft_serve_plan(ft_exchange *exchange, ft_error *err);
+ft_status ft_serve_plan(ft_exchange *exchange, ft_error *err);           /* and EXPLORE */
 ft_status ft_serve_solve(ft_exchange *exchange, ft_error *err);
 ft_status ft_serve_recall(ft_exchange *exchange, ft_error *err);
 ft_status ft_serve_summarize(ft_exchange *exchange, ft_error *err);
@@ -56,8 +56,9 @@ ft_status ft_exchange_broken(const ft_exchange *exchange, const char *member, ft
 /* ---- upload.c, program.c */
 /* The next frame of an upload or artifact: DATA or DATA_END. */
 ft_status ft_exchange_data(ft_service *s, ft_wire_frame *frame, ft_error *err);
-/* PLAN over a program. */
+/* PLAN over a program; EXPLORE. NULL where there is a problem. */
 ft_status ft_serve_explore(ft_exchange *exchange, json_t **plan, ft_error *err);
+ft_status ft_serve_explore_part(ft_exchange *exchange, json_t **result, ft_error *err);
 
 /* Whether an engine has its key and its trace, and a trace or program its hash. */
 bool ft_service_is_sound(const ft_service *s);

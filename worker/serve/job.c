@@ -98,7 +98,9 @@ ft_status ft_serve_plan(ft_exchange *exchange, ft_error *err)
     json_t *plan = NULL;
     ft_service *s = exchange->service;
     ft_job_kind kind = ft_job_kind_of(json_object_get(exchange->body, "spec"));
-    ft_status status = PLANNERS[kind](exchange, &plan, err);
+    ft_status status = exchange->type == FT_WIRE_EXPLORE
+                           ? ft_serve_explore_part(exchange, &plan, err)
+                           : PLANNERS[kind](exchange, &plan, err);
     if (status || !plan) return status;
     size_t subproblems = json_array_size(json_object_get(plan, "subproblems"));
     uint64_t bytes = 0;

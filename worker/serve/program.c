@@ -67,22 +67,59 @@ static void say(void *context, uint64_t runs, uint64_t classes, uint64_t found)
                  found);
 }
 
-ft_status ft_serve_explore(ft_exchange *exchange, json_t **plan, ft_error *err)
+/* Is the request's program the one that is loaded? */
+static ft_status find_program(ft_exchange *exchange, bool *found, ft_error *err)
 {
     const char *hash;
-    ft_service *s = exchange->service;
+    const ft_service *s = exchange->service;
     ft_status status = ft_exchange_text(exchange, "trace", &hash, err);
     if (status) return status;
-    if (!s->program || strcmp(hash, s->trace_hash) != 0) {
+    *found = s->program && strcmp(hash, s->trace_hash) == 0;
+    if (!*found)
         ft_error_set(&exchange->problem, s->trace ? FT_USAGE : FT_CONFLICT,
                      s->trace ? "%.16s... is a trace, not a program"
                               : "program %.16s... is not loaded: send it first",
                      hash);
-        return FT_OK;
-    }
+    return FT_OK;
+}
+
+static uint32_t number_of(const ft_exchange *exchange, const char *member)
+{
+    json_int_t n = json_integer_value(json_object_get(exchange->body, member));
+    return n > 0 && n < UINT32_MAX ? (uint32_t)n : 0;
+}
+
+static ft_exploring_share share_of(const ft_exchange *exchange)
+{
+    return (ft_exploring_share){number_of(exchange, "soft_ms"), number_of(exchange, "parts")};
+}
+
+ft_status ft_serve_explore(ft_exchange *exchange, json_t **plan, ft_error *err)
+{
+    bool found = false;
+    ft_service *s = exchange->service;
+    ft_status status = find_program(exchange, &found, err);
+    if (status || !found) return status;
     ft_exploring_progress progress = {say, s->pulse};
-    if (ft_exploring_plan(s->program, json_object_get(exchange->body, "spec"), &progress, plan,
-                          &exchange->problem) != FT_OK)
+    if (ft_exploring_plan(s->program, json_object_get(exchange->body, "spec"), share_of(exchange),
+                          &progress, plan, &exchange->problem) != FT_OK)
         *plan = NULL;
+    return FT_OK;
+}
+
+ft_status ft_serve_explore_part(ft_exchange *exchange, json_t **result, ft_error *err)
+{
+    bool found = false;
+    ft_service *s = exchange->service;
+    const json_t *body = exchange->body, *first = json_array_get(json_object_get(body, "tasks"), 0);
+    const char *task = json_string_value(json_object_get(first, "subtree"));
+    ft_status status = find_program(exchange, &found, err);
+    if (status || !found) return status;
+    if (!task) return ft_exchange_broken(exchange, "tasks.subtree", err);
+    ft_exploring_progress progress = {say, s->pulse};
+    if (ft_exploring_part(s->program, json_object_get(body, "spec"),
+                          json_object_get(body, "explored"), task, share_of(exchange), &progress,
+                          result, &exchange->problem) != FT_OK)
+        *result = NULL;
     return FT_OK;
 }

@@ -53,6 +53,7 @@ static const struct {
     {FT_WIRE_TRACE, ft_serve_load},    {FT_WIRE_INGEST, ft_serve_ingest},
     {FT_WIRE_PLAN, ft_serve_plan},     {FT_WIRE_SOLVE, ft_serve_solve},
     {FT_WIRE_RECALL, ft_serve_recall}, {FT_WIRE_SUMMARIZE, ft_serve_summarize},
+    {FT_WIRE_EXPLORE, ft_serve_plan},
 };
 
 static ft_status serve_frame(ft_service *s, const ft_wire_frame *frame, ft_error *err)
