@@ -156,7 +156,16 @@ bool ft_sync_waits(const ft_interpreter *m, uint32_t t);
  * *stays: a second half follows, before which the thread stands now. */
 bool ft_sync_step(ft_interpreter *m, uint32_t t, uint64_t variant, bool *stays);
 
+/* ---- quick.c */
+/* Carries out up to `most` of the thread's instructions, as far as they are plain; returns how
+ * many. What it leaves is for ft_run. */
+uint64_t ft_run_quick(ft_interpreter *m, uint32_t t, uint64_t most);
+
 /* ---- run.c */
+/* The address of a symbol for the thread. */
+word ft_run_address_of(const ft_interpreter *m, uint32_t t, uint32_t symbol);
+/* Which address a sum or mask of two values is (instruction.h). */
+uint32_t ft_run_object_of(ft_code code, word a, word b);
 word ft_run_operand(const ft_interpreter *m, uint32_t t, const ft_instruction *in, uint32_t i);
 void ft_run_result(ft_interpreter *m, uint32_t t, const ft_instruction *in, uint64_t bits,
                    uint32_t object);

@@ -18,8 +18,7 @@ static word *registers(const ft_interpreter *m, uint32_t t)
     return m->threads.data[t].values.data + top(m, t)->registers;
 }
 
-/* The address of a symbol for the thread. */
-static word address_of(const ft_interpreter *m, uint32_t t, uint32_t symbol)
+word ft_run_address_of(const ft_interpreter *m, uint32_t t, uint32_t symbol)
 {
     const ft_program_symbol *s = &m->program->symbols.data[symbol];
     if (s->kind == FT_FUNCTION) return (word){m->function_base[symbol], 0};
@@ -38,7 +37,7 @@ static word content(const ft_interpreter *m, uint32_t t, const ft_operand *o)
     case FT_OPERAND_ADDRESS:
         break;
     }
-    word base = address_of(m, t, o->index);
+    word base = ft_run_address_of(m, t, o->index);
     return (word){base.bits + o->value, base.object};
 }
 
@@ -154,8 +153,7 @@ static bool arithmetic_fails(ft_interpreter *m, uint32_t t, ft_program_error err
     return ft_interpreter_fail(m, t, error, "%s", ft_program_error_meaning(error));
 }
 
-/* Which address a sum or mask of two values is (instruction.h). */
-static uint32_t object_of(ft_code code, word a, word b)
+uint32_t ft_run_object_of(ft_code code, word a, word b)
 {
     bool keeps =
         code == FT_CODE_ADD || code == FT_CODE_SUB || code == FT_CODE_AND || code == FT_CODE_OR;
@@ -168,7 +166,7 @@ static bool binary(ft_interpreter *m, uint32_t t, const ft_instruction *in)
     uint64_t r = 0;
     ft_program_error error = ft_value_binary(in->code, in->width, a.bits, b.bits, &r);
     if (error != FT_ERROR_NONE) return arithmetic_fails(m, t, error);
-    ft_run_result(m, t, in, r, in->width == 64 ? object_of(in->code, a, b) : 0);
+    ft_run_result(m, t, in, r, in->width == 64 ? ft_run_object_of(in->code, a, b) : 0);
     return go_on(m, t);
 }
 
@@ -472,6 +470,7 @@ static handler *const HANDLERS[FT_CODES] = {
 void ft_run(ft_interpreter *m, uint32_t t)
 {
     for (uint64_t left = m->options.max_steps;; left--) {
+        left -= ft_run_quick(m, t, left);
         const ft_instruction *in = ft_interpreter_instruction(m, t);
         handler *h = HANDLERS[in->code];
         if (!h) return; /* visible */

@@ -1,58 +1,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "program/interpret/integer.h"
 #include "program/interpret/internal.h"
-
-static int64_t sign_extend(uint64_t bits, uint8_t width)
-{
-    uint64_t sign = UINT64_C(1) << (width - 1);
-    return (int64_t)((bits ^ sign) - sign);
-}
-
-/* ---- integers ---- */
-
-static ft_program_error divide(ft_code code, uint8_t width, uint64_t a, uint64_t b, uint64_t *r)
-{
-    if (!b) return FT_ERROR_DIVISION;
-    if (code == FT_CODE_UDIV) return *r = a / b, FT_ERROR_NONE;
-    if (code == FT_CODE_UREM) return *r = a % b, FT_ERROR_NONE;
-    int64_t x = sign_extend(a, width), y = sign_extend(b, width);
-    bool least = a == UINT64_C(1) << (width - 1);
-    if (least && y == -1) return FT_ERROR_DIVISION;
-    *r = (uint64_t)(code == FT_CODE_SDIV ? x / y : x % y);
-    return FT_ERROR_NONE;
-}
-
-static ft_program_error shift(ft_code code, uint8_t width, uint64_t a, uint64_t b, uint64_t *r)
-{
-    if (b >= width) return FT_ERROR_SHIFT;
-    if (code == FT_CODE_SHL)
-        *r = a << b;
-    else if (code == FT_CODE_LSHR)
-        *r = a >> b;
-    else
-        *r = (uint64_t)(sign_extend(a, width) >> b);
-    return FT_ERROR_NONE;
-}
-
-static bool compare(ft_code code, uint8_t width, uint64_t a, uint64_t b)
-{
-    int64_t x = sign_extend(a, width), y = sign_extend(b, width);
-    switch (code) {
-    case FT_CODE_EQ:
-        return a == b;
-    case FT_CODE_NE:
-        return a != b;
-    case FT_CODE_ULT:
-        return a < b;
-    case FT_CODE_ULE:
-        return a <= b;
-    case FT_CODE_SLT:
-        return x < y;
-    default:
-        return x <= y;
-    }
-}
 
 /* ---- floats ---- */
 
@@ -128,50 +78,9 @@ static uint64_t from_integer(ft_code code, uint8_t from, uint8_t width, uint64_t
 
 ft_program_error ft_value_binary(ft_code code, uint8_t width, uint64_t a, uint64_t b, uint64_t *r)
 {
-    ft_program_error error = FT_ERROR_NONE;
-    switch (code) {
-    case FT_CODE_ADD:
-        *r = a + b;
-        break;
-    case FT_CODE_SUB:
-        *r = a - b;
-        break;
-    case FT_CODE_MUL:
-        *r = a * b;
-        break;
-    case FT_CODE_AND:
-        *r = a & b;
-        break;
-    case FT_CODE_OR:
-        *r = a | b;
-        break;
-    case FT_CODE_XOR:
-        *r = a ^ b;
-        break;
-    case FT_CODE_UDIV:
-    case FT_CODE_SDIV:
-    case FT_CODE_UREM:
-    case FT_CODE_SREM:
-        error = divide(code, width, a, b, r);
-        break;
-    case FT_CODE_SHL:
-    case FT_CODE_LSHR:
-    case FT_CODE_ASHR:
-        error = shift(code, width, a, b, r);
-        break;
-    case FT_CODE_EQ:
-    case FT_CODE_NE:
-    case FT_CODE_ULT:
-    case FT_CODE_ULE:
-    case FT_CODE_SLT:
-    case FT_CODE_SLE:
-        return *r = compare(code, width, a, b), FT_ERROR_NONE;
-    default:
-        return *r = float_binary(code, width, to_double(width, a), to_double(width, b)),
-               FT_ERROR_NONE;
-    }
-    if (error == FT_ERROR_NONE) *r &= ft_width_mask(width);
-    return error;
+    if (is_of_integers(code)) return integer_binary(code, width, a, b, r);
+    *r = float_binary(code, width, to_double(width, a), to_double(width, b));
+    return FT_ERROR_NONE;
 }
 
 ft_program_error ft_value_unary(ft_code code, uint8_t from, uint8_t width, uint64_t a, uint64_t *r)
