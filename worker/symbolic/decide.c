@@ -15,23 +15,28 @@ static uint32_t times_read(sym_thread *th, uint32_t name)
     return 0;
 }
 
-ft_symbol sym_symbol(ft_sym_state *m, uint32_t t, uint32_t name, uint8_t width)
+ft_symbol sym_symbol_of(ft_sym_world *w, sym_input input)
 {
-    ft_sym_world *w = m->world;
-    uint32_t n = times_read(sym_thread_of(m, t), name);
-    const uint64_t words[] = {t, name, n, width};
+    const uint64_t words[] = {input.thread, input.name, input.n, input.width};
     for (uint64_t key = ft_hash_bytes(words, sizeof words, 3);; key++) {
         bool fresh;
         uint64_t *slot = ft_map_slot(&w->symbols, key, w->inputs.len, &fresh);
         if (fresh) {
-            sym_path_declare(w->path, (ft_symbol)w->inputs.len, width);
-            ft_vec_push(&w->inputs, (sym_input){t, name, n, width});
+            sym_path_declare(w->path, (ft_symbol)w->inputs.len, input.width);
+            ft_vec_push(&w->inputs, input);
             return (ft_symbol)w->inputs.len - 1;
         }
         const sym_input *i = &w->inputs.data[*slot];
-        if (i->thread == t && i->name == name && i->n == n && i->width == width)
+        if (i->thread == input.thread && i->name == input.name && i->n == input.n &&
+            i->width == input.width)
             return (ft_symbol)*slot;
     }
+}
+
+ft_symbol sym_symbol(ft_sym_state *m, uint32_t t, uint32_t name, uint8_t width)
+{
+    uint32_t n = times_read(sym_thread_of(m, t), name);
+    return sym_symbol_of(m->world, (sym_input){t, name, n, width});
 }
 
 static void put_input(ft_sym_state *m, ft_symbol symbol, uint64_t bits)
@@ -96,6 +101,7 @@ bool sym_take_arm(ft_sym_state *m, uint32_t t, uint64_t arm)
         if (reply.answer == FT_ANSWER_SAT) sym_take_model(m, &reply);
     }
     ft_vec_push(&m->constraints, (constraint){term, t, th->steps});
+    sym_note(m, &(ft_sym_note){.kind = FT_SYM_ARM, .thread = t, .term = term});
     return true;
 }
 
@@ -171,7 +177,7 @@ static bool one_is_open(ft_sym_state *m, uint32_t t, const ft_term *arms, const 
     for (uint32_t i = 0; i < n; i++) {
         bool holds;
         if (is_literal(m, arms[i], &holds)) {
-            if (holds) return *answer = answers[i], true;
+            if (holds) return open->n = 0, *answer = answers[i], true;
             continue;
         }
         if (!holds_now(m, arms[i]) &&
@@ -191,10 +197,15 @@ static bool decide_among(ft_sym_state *m, uint32_t t, const ft_term *arms, const
     sym_thread *th = sym_thread_of(m, t);
     branch open;
     FT_REQUIRE(n > 0 && n <= FT_SYM_ARMS);
-    if (one_is_open(m, t, arms, answers, n, &open, answer)) return decide(th, *answer), true;
+    if (one_is_open(m, t, arms, answers, n, &open, answer)) {
+        if (open.n)
+            sym_note(m, &(ft_sym_note){.kind = FT_SYM_ARM, .thread = t, .term = open.term[0]});
+        return decide(th, *answer), true;
+    }
     if (!open.n) return is_infeasible(m); /* after an answer that the solver left open */
     th->open = ft_alloc(sizeof open);
     *th->open = open;
+    sym_note(m, &(ft_sym_note){.kind = FT_SYM_OPEN, .thread = t});
     return false;
 }
 

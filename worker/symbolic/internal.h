@@ -5,6 +5,7 @@
 #include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "symbolic/follow.h"
 #include "symbolic/path.h"
 #include "symbolic/state.h"
 
@@ -156,6 +157,13 @@ static inline sym_thread *sym_thread_of(const ft_sym_state *m, uint32_t t)
     return &m->threads.data[t];
 }
 
+/* Passes a note on to the follower, if there is one. */
+static inline void sym_note(const ft_sym_state *m, const ft_sym_note *note)
+{
+    const ft_sym_options *o = &m->world->options;
+    if (o->follow) o->follow(o->context, m, note);
+}
+
 /* ---- state.c */
 const ft_instruction *sym_instruction(const ft_sym_state *m, uint32_t t);
 ft_sym_place sym_place(const ft_sym_state *m, uint32_t t);
@@ -205,6 +213,7 @@ bool sym_decide_value(ft_sym_state *m, uint32_t t, value v, uint8_t width, uint6
 uint32_t sym_all_known(const ft_sym_state *m); /* all constraints, in the world's scratch */
 void sym_take_model(ft_sym_state *m, const sym_reply *reply);
 bool sym_take_arm(ft_sym_state *m, uint32_t t, uint64_t arm); /* false: infeasible */
+ft_symbol sym_symbol_of(ft_sym_world *w, sym_input input);
 ft_symbol sym_symbol(ft_sym_state *m, uint32_t t, uint32_t name, uint8_t width);
 
 /* ---- memory.c: false: an error, or as in decide.c */

@@ -379,6 +379,13 @@ static void note(ft_sym_state *m, uint32_t t, const where *w, uint64_t n, bool w
     else
         o->read |= UINT64_C(1) << t;
     if (w->offset) ft_vec_push(&m->accesses, (access){t, w->object, w->offset, n, writes});
+    sym_note(m, &(ft_sym_note){.kind = FT_SYM_ACCESS,
+                               .thread = t,
+                               .object = w->object - 1,
+                               .writes = writes,
+                               .at = w->at,
+                               .n = n,
+                               .term = w->offset});
 }
 
 bool sym_load(ft_sym_state *m, uint32_t t, value address, uint8_t width, value *result)
@@ -483,8 +490,8 @@ bool sym_free_object(ft_sym_state *m, uint32_t t, value address)
     if (!o || !o->heap || at != o->base)
         return sym_fail(m, t, FT_ERROR_BAD_FREE, "0x%" PRIx64 " is not what alloc returned", at);
     if (o->freed) return sym_fail(m, t, FT_ERROR_DOUBLE_FREE, "the object was freed before");
+    note(m, t, &(where){number, 0, FT_NO_TERM}, o->size, true);
     o->freed = true;
-    o->written |= UINT64_C(1) << t;
     m->bytes -= o->size;
     sym_object_drop(o);
     return true;

@@ -214,6 +214,7 @@ static bool make_object(ft_sym_state *m, uint32_t t, const ft_instruction *in)
         sym_object_new(m, &th->next_base, size, heap ? 16 : UINT64_C(1) << in->attribute);
     m->objects.data[number].heap = heap;
     if (!heap) ft_vec_push(&th->stack, number);
+    sym_note(m, &(ft_sym_note){.kind = FT_SYM_MADE, .thread = t, .object = number});
     sym_result(m, t, in, (value){.bits = m->objects.data[number].base, .object = number + 1});
     return go_on(m, t);
 }
@@ -280,6 +281,8 @@ static bool enter(ft_sym_state *m, uint32_t t, const ft_target *target)
         memcpy(registers(m, t) + block->parameters, v, target->n_operands * sizeof *v);
     if (v != few) free(v);
     f->at = block->instructions;
+    uint32_t number = (uint32_t)(target - f->function->targets.data);
+    sym_note(m, &(ft_sym_note){.kind = FT_SYM_TARGET, .thread = t, .target = number});
     return true;
 }
 
@@ -545,6 +548,10 @@ void sym_run(ft_sym_state *m, uint32_t t)
         const ft_instruction *in = sym_instruction(m, t);
         handler *h = HANDLERS[in->code];
         th->decided.asked = 0;
+        sym_note(m, &(ft_sym_note){.kind = FT_SYM_AT,
+                                   .thread = t,
+                                   .depth = (uint32_t)th->frames.len,
+                                   .place = sym_place(m, t)});
         if (!h) { /* visible: it stands before it when all that it needs is a number */
             (void)sym_sync_ready(m, t, in);
             return;

@@ -23,7 +23,7 @@
  *
  *   value.c   values and terms        memory.c  objects and pages     decide.c  arms
  *   run.c     instructions            sync.c    visible ones          path.c    questions on inputs
- *   doubts.c  races at unknown places
+ *   doubts.c  races at unknown places         follow.c  notes of what a step does
  *
  * Imports: common/base, common/program, common/term, solve. */
 #ifndef FT_SYMBOLIC_STATE_H
@@ -33,6 +33,9 @@
 #include "term/term.h"
 
 enum { FT_SYM_THREADS = 64, FT_SYM_ARMS = 64 };
+
+struct ft_sym_note;
+typedef struct ft_sym_state ft_sym_state;
 
 typedef struct ft_sym_options {
     uint64_t max_instructions; /* of a step; 0: 10 million */
@@ -45,6 +48,8 @@ typedef struct ft_sym_options {
     bool (*input)(void *context, const char *name, uint8_t width, uint64_t *value);
     /* Asked now and then in a step; true: it is cut. May be NULL. */
     bool (*should_stop)(void *context);
+    /* What a step does, one note after the other (follow.h). May be NULL. */
+    void (*follow)(void *context, const ft_sym_state *state, const struct ft_sym_note *note);
     void *context;
 } ft_sym_options;
 
@@ -103,7 +108,6 @@ typedef struct ft_sym_clock {
     uint32_t of[FT_SYM_THREADS];
 } ft_sym_clock;
 
-typedef struct ft_sym_state ft_sym_state;
 ft_sym_state *ft_sym_new(ft_sym_world *world); /* thread 0 stands before @main's beginning */
 ft_sym_state *ft_sym_copy(const ft_sym_state *state);
 void ft_sym_free(ft_sym_state *state);          /* accepts NULL */

@@ -1,0 +1,26 @@
+/* A small concurrent language for tests of covering schedules, compiled to programs as data: close
+ * to the notation of the notes and of the golden programs, so that a program is a line.
+ *
+ *   in x:1 n:2; var g q=1; arr A 3; bar 0:2;  T { lock 0; if x { g = x + 1; } unlock 0; }  T { ...
+ * }
+ *
+ * `in NAME:BITS` inputs, which main reads first; `var` shared variables of 32 bits; `arr` arrays of
+ * them; `bar NUMBER:THREADS` barriers. A thread is T { statements }; main creates all in order and
+ * joins them, unless there is an M { statements } for it, in which `create K` and `join K` name
+ * threads from 1. Variables that begin with _ belong to the thread.
+ *
+ * Statements: lock E; unlock E; wait C L; signal C; bcast C; barrier B; if E { } else { };
+ * while E { }; ret; abort; assert E; assume E; NAME = E; NAME[E] = E; create K; join K.
+ * Expressions: + - * % & | ^ == != < <= > >= && || ! ( ) numbers, names, NAME[E]; 32 bits,
+ * unsigned. A lock, condition or barrier is a number, computed ones are below 4. */
+#ifndef FT_TESTS_MINI_H
+#define FT_TESTS_MINI_H
+
+#include "base/strbuf.h"
+#include "program/program.h"
+
+/* Compiles; a text that is wrong ends the process. The caller frees it. */
+ft_program *mini_program(const char *text);
+void mini_text(const char *text, ft_strbuf *program); /* the text of the program as data */
+
+#endif

@@ -1,0 +1,33 @@
+/* The search for a set of schedules that covers every input of a program (Bergan, figure 3.4;
+ * notes, §2): execute a path under the conditions at hand, take its slice, record the schedule
+ * under the slice's conditions, and go on with each condition's negation, under the same parent. So
+ * the entries are disjoint, and they are the leaves of a decision tree: the selector.
+ *
+ * The program as a whole is one epoch. What the search says is not trusted: certify.h. */
+#ifndef FT_COVER_SEARCH_H
+#define FT_COVER_SEARCH_H
+
+#include "cover/run.h"
+
+typedef struct cover_search_options {
+    cover_world_options world;
+    uint64_t max_entries; /* 0: 10,000 */
+} cover_search_options;
+
+typedef struct cover_search_counts {
+    uint64_t paths;             /* that were executed */
+    uint64_t entries;           /* leaves with a schedule; |Σ| before equal schedules are merged */
+    uint64_t schedules;         /* different ones */
+    uint64_t discarded;         /* entries of which no input counts, in `entries` not counted */
+    uint64_t open;              /* leaves that were left, for the reason */
+    uint64_t questions, solved; /* to the solver: all, answered by it */
+    char reason[480];           /* of the first */
+} cover_search_counts;
+
+/* *set: the caller frees it. Errors: FT_UNSUPPORTED, with the place, of a program of which nothing
+ * was covered. */
+ft_status cover_search(const ft_program *program, const cover_search_options *options,
+                       ft_schedule_set **set, cover_search_counts *counts,
+                       ft_error *err) FT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,116 @@
+#include "cover/translate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+
+void cover_translation_release(cover_translation *t)
+{
+    ft_map_release(&t->to_set);
+    ft_map_release(&t->to_world);
+    ft_map_release(&t->inputs);
+}
+
+/* ---- symbols ---- */
+
+static ft_symbol set_symbol(cover_translation *t, ft_symbol symbol)
+{
+    bool fresh;
+    uint64_t *slot = ft_map_slot(&t->inputs, symbol, 0, &fresh);
+    if (!fresh) return (ft_symbol)*slot;
+    ft_sym_name in = ft_sym_world_input(t->world->world, symbol);
+    ft_strbuf thread = {0};
+    cover_world_thread_name(t->world, in.thread, &thread);
+    ft_symbol made = ft_schedule_add_input(t->set, in.name, thread.text, in.n + 1, in.width);
+    ft_strbuf_release(&thread);
+    *ft_map_slot(&t->inputs, symbol, 0, NULL) = made;
+    return made;
+}
+
+static ft_symbol world_symbol(cover_translation *t, ft_symbol symbol)
+{
+    const ft_schedule_input *in = &t->set->inputs.data[symbol];
+    uint32_t thread = cover_world_thread(t->world, ft_schedule_text_of(t->set, in->thread));
+    if (thread == FT_NO_ID) return FT_NO_ID;
+    return ft_sym_world_symbol(t->world->world, thread, ft_schedule_text_of(t->set, in->name),
+                               in->n - 1, in->width);
+}
+
+/* ---- terms: children first ---- */
+
+typedef struct copying {
+    const ft_term_pool *from;
+    ft_term_pool *to;
+    ft_map *done; /* 0: it cannot be translated */
+    cover_translation *translation;
+    ft_symbol (*symbol)(cover_translation *t, ft_symbol symbol);
+    FT_VEC(ft_term) stack;
+    FT_VEC(ft_term) kids;
+} copying;
+
+static ft_term copy_node(copying *c, ft_term term)
+{
+    ft_term_node node = ft_term_get(c->from, term);
+    if (node.op == FT_OP_LITERAL) return ft_term_literal(c->to, (ft_value){node.sort, node.bits});
+    if (node.op == FT_OP_SYMBOL) {
+        ft_symbol symbol = c->symbol(c->translation, node.symbol);
+        return symbol == FT_NO_ID ? FT_NO_TERM : ft_term_symbol(c->to, symbol, node.sort);
+    }
+    c->kids.len = 0;
+    for (uint32_t i = 0; i < node.n_children; i++) {
+        uint64_t kid = 0;
+        ft_map_get(c->done, node.children[i], &kid);
+        if (!kid) return FT_NO_TERM;
+        ft_vec_push(&c->kids, (ft_term)kid);
+    }
+    ft_term made = FT_NO_TERM;
+    ft_status status =
+        ft_term_apply(c->to, node.op, c->kids.data, (uint32_t)c->kids.len, node.index, &made, NULL);
+    assert(status == FT_OK);
+    (void)status;
+    return made;
+}
+
+static bool push_children(copying *c, ft_term term)
+{
+    ft_term_node node = ft_term_get(c->from, term);
+    bool all = true;
+    for (uint32_t i = 0; i < node.n_children; i++) {
+        if (ft_map_get(c->done, node.children[i], NULL)) continue;
+        ft_vec_push(&c->stack, node.children[i]);
+        all = false;
+    }
+    return all;
+}
+
+static ft_term copy(copying *c, ft_term term)
+{
+    ft_vec_push(&c->stack, term);
+    while (c->stack.len) {
+        ft_term at = c->stack.data[c->stack.len - 1];
+        if (!ft_map_get(c->done, at, NULL)) {
+            if (!push_children(c, at)) continue;
+            ft_term made = copy_node(c, at);
+            ft_map_put(c->done, at, made);
+        }
+        c->stack.len--;
+    }
+    uint64_t made = 0;
+    ft_map_get(c->done, term, &made);
+    ft_vec_release(&c->stack);
+    ft_vec_release(&c->kids);
+    return (ft_term)made;
+}
+
+ft_term cover_to_set(cover_translation *t, ft_term term)
+{
+    copying c = {t->world->pool, t->set->pool, &t->to_set, t, set_symbol, {0}, {0}};
+    return copy(&c, term);
+}
+
+ft_term cover_to_world(cover_translation *t, ft_term term)
+{
+    copying c = {t->set->pool, t->world->pool, &t->to_world, t, world_symbol, {0}, {0}};
+    return copy(&c, term);
+}

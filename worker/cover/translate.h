@@ -1,0 +1,21 @@
+/* Terms between the pool of a world, whose symbols are open inputs, and the pool of a schedule set,
+ * whose symbols are the set's inputs. */
+#ifndef FT_COVER_TRANSLATE_H
+#define FT_COVER_TRANSLATE_H
+
+#include "cover/run.h"
+
+typedef struct cover_translation {
+    cover_world *world;
+    ft_schedule_set *set;
+    ft_map to_set, to_world; /* terms that were translated */
+    ft_map inputs;           /* the world's symbol -> the set's input */
+} cover_translation;
+
+void cover_translation_release(cover_translation *translation);
+/* Adds inputs to the set as it needs them. */
+ft_term cover_to_set(cover_translation *translation, ft_term term);
+/* FT_NO_TERM: the program does not read an input of the term, or its thread has no number. */
+ft_term cover_to_world(cover_translation *translation, ft_term term);
+
+#endif
