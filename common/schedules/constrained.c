@@ -1,0 +1,328 @@
+#include "schedules/constrained.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+
+const char *ft_constrained_look_name(ft_constrained_look look)
+{
+    static const char *const NAMES[] = {
+#define FT_ROW(symbol, name, meaning) name,
+        FT_CONSTRAINED_TABLE(FT_ROW)
+#undef FT_ROW
+    };
+    FT_REQUIRE(look < FT_CONSTRAINED_LOOKS);
+    return NAMES[look];
+}
+
+const char *ft_constrained_end_name(ft_constrained_end end)
+{
+    static const char *const NAMES[] = {
+#define FT_ROW(symbol, name, meaning) name,
+        FT_CONSTRAINED_END_TABLE(FT_ROW)
+#undef FT_ROW
+    };
+    FT_REQUIRE(end < FT_CONSTRAINED_ENDS);
+    return NAMES[end];
+}
+
+/* ---- threads and nodes ---- */
+
+static void add_name(const ft_constrained *c, uint32_t thread, ft_strbuf *name)
+{
+    uint32_t chain[FT_INTERPRETER_THREADS], n = 0;
+    for (; thread; thread = c->parent[thread]) chain[n++] = c->nth[thread];
+    ft_strbuf_puts(name, "0");
+    while (n) ft_strbuf_printf(name, ".%" PRIu32, chain[--n]);
+}
+
+static uint32_t named(const ft_constrained *c, const char *name)
+{
+    for (uint32_t i = 0; i < c->schedule->threads.len; i++)
+        if (strcmp(ft_schedule_text_of(c->set, c->schedule->threads.data[i]), name) == 0) return i;
+    return FT_NO_ID;
+}
+
+static void name_thread(ft_constrained *c, uint32_t thread)
+{
+    ft_strbuf name = {0};
+    add_name(c, thread, &name);
+    c->names[thread] = named(c, name.text);
+    ft_strbuf_release(&name);
+}
+
+static void list_nodes(ft_constrained *c)
+{
+    const ft_schedule *s = c->schedule;
+    uint32_t at = 0;
+    c->first = ft_calloc(s->threads.len + 1, sizeof *c->first);
+    c->following = ft_calloc(s->nodes.len + 1, sizeof *c->following);
+    c->number = ft_calloc(s->nodes.len + 1, sizeof *c->number);
+    for (uint32_t t = 0; t < s->threads.len; t++) {
+        c->first[t] = at;
+        for (uint32_t i = 0; i < s->nodes.len; i++) {
+            if (s->nodes.data[i].thread != t) continue;
+            c->number[i] = at - c->first[t];
+            c->following[at++] = i;
+        }
+    }
+    c->first[s->threads.len] = at;
+}
+
+void ft_constrained_init(ft_constrained *run, const ft_program *program, const ft_schedule_set *set,
+                         const ft_schedule *schedule)
+{
+    FT_REQUIRE(run && program && set && schedule);
+    *run = (ft_constrained){.set = set, .schedule = schedule, .program = program};
+    list_nodes(run);
+    run->bound = ft_calloc(schedule->objects.len + 1, sizeof *run->bound);
+    for (int t = 0; t < FT_INTERPRETER_THREADS; t++) run->names[t] = FT_NO_ID;
+    name_thread(run, 0);
+}
+
+static void *copied(const void *from, size_t n)
+{
+    void *to = ft_alloc(n);
+    memcpy(to, from, n);
+    return to;
+}
+
+void ft_constrained_copy(ft_constrained *to, const ft_constrained *from)
+{
+    const ft_schedule *s = from->schedule;
+    *to = *from;
+    to->first = copied(from->first, (s->threads.len + 1) * sizeof *to->first);
+    to->following = copied(from->following, (s->nodes.len + 1) * sizeof *to->following);
+    to->number = copied(from->number, (s->nodes.len + 1) * sizeof *to->number);
+    to->bound = copied(from->bound, (s->objects.len + 1) * sizeof *to->bound);
+}
+
+void ft_constrained_release(ft_constrained *run)
+{
+    free(run->first);
+    free(run->following);
+    free(run->number);
+    free(run->bound);
+}
+
+/* The thread's next node; NULL: there is none. */
+static const ft_node *next_node(const ft_constrained *c, uint32_t thread)
+{
+    uint32_t own = c->names[thread];
+    if (own == FT_NO_ID || c->first[own] + c->done[own] >= c->first[own + 1]) return NULL;
+    return &c->schedule->nodes.data[c->following[c->first[own] + c->done[own]]];
+}
+
+static bool is_ready(const ft_constrained *c, const ft_node *node)
+{
+    for (uint32_t i = 0; i < node->n_edges; i++) {
+        uint32_t other = c->schedule->edges.data[node->edges + i];
+        if (c->done[c->schedule->nodes.data[other].thread] <= c->number[other]) return false;
+    }
+    return true;
+}
+
+/* ---- does an operation match its node? ---- */
+
+/* The name that the object has in schedules; of heap and stack without its number. */
+static void object_name(const ft_constrained *c, const ft_interpreter *m, uint64_t address,
+                        ft_strbuf *name)
+{
+    enum { FIRST_OF_THREADS = 40 };
+    ft_interpreter_location at;
+    if (!ft_interpreter_locate(m, address, &at)) return;
+    bool made = at.symbol == FT_NO_SYMBOL;
+    bool own = !made && ft_program_object(c->program, at.symbol)->by_thread;
+    if (made) ft_strbuf_puts(name, at.heap ? "heap:" : "stack:");
+    if (made || own) add_name(c, (uint32_t)(address >> FIRST_OF_THREADS) - 1, name);
+    if (made)
+        ft_strbuf_puts(name, "#");
+    else
+        ft_strbuf_printf(name, "@%s", ft_program_symbol_name(c->program, at.symbol));
+    ft_strbuf_printf(name, "+%" PRIu64, at.offset);
+}
+
+/* heap:0.1#2+8 and heap:0.1#+8 */
+static bool is_name_of(const char *name, const char *own)
+{
+    const char *hash = strchr(own, '#');
+    if (!hash) return strcmp(name, own) == 0;
+    size_t head = (size_t)(hash - own) + 1;
+    if (strncmp(name, own, head) != 0) return false;
+    const char *plus = strchr(name + head, '+');
+    return plus && strcmp(plus, hash + 1) == 0;
+}
+
+static bool object_matches(const ft_constrained *c, const ft_interpreter *m, uint32_t object,
+                           uint64_t address)
+{
+    if (c->bound[object]) return c->bound[object] == address;
+    for (size_t i = 0; i < c->schedule->objects.len; i++)
+        if (c->bound[i] == address) return false;
+    ft_strbuf own = {0};
+    object_name(c, m, address, &own);
+    bool fits =
+        own.len &&
+        is_name_of(ft_schedule_text_of(c->set, c->schedule->objects.data[object]), own.text);
+    ft_strbuf_release(&own);
+    return fits;
+}
+
+static uint64_t object_address(const ft_node *node, uint64_t address)
+{
+    bool atomic = node->kind >= FT_NODE_ATOMIC_LOAD && node->kind <= FT_NODE_ATOMIC_SWAP;
+    return atomic ? address & ~UINT64_C(7) : address;
+}
+
+static bool place_matches(const ft_constrained *c, const ft_node *node,
+                          const ft_interpreter_place *place)
+{
+    if (node->function == FT_NO_ID) return true;
+    return place->function != FT_NO_SYMBOL && place->instruction == node->instruction &&
+           strcmp(ft_program_symbol_name(c->program, place->function),
+                  ft_schedule_text_of(c->set, node->function)) == 0;
+}
+
+static bool kind_matches(const ft_node *node, const ft_interpreter_operation *o)
+{
+    ft_node_kind kind;
+    if (o->code == FT_CODES) return node->kind == FT_NODE_BEGIN;
+    if (o->code == FT_CODE_FAIL) return node->kind == FT_NODE_EXIT;
+    return ft_node_kind_of(o->code, o->second, &kind) && kind == node->kind;
+}
+
+/* The thread that a create will make, that a join or detach is about. */
+static bool peer_matches(const ft_constrained *c, const ft_node *node, uint32_t thread,
+                         const ft_interpreter_operation *o)
+{
+    if (node->kind == FT_NODE_CREATE) {
+        ft_strbuf name = {0};
+        add_name(c, thread, &name);
+        ft_strbuf_printf(&name, ".%" PRIu32, c->created[thread] + 1);
+        bool same = named(c, name.text) == node->peer;
+        ft_strbuf_release(&name);
+        return same;
+    }
+    if (node->kind != FT_NODE_JOIN && node->kind != FT_NODE_DETACH) return true;
+    return o->object < FT_INTERPRETER_THREADS && c->names[o->object] == node->peer;
+}
+
+static bool matches(const ft_constrained *c, const ft_interpreter *m, uint32_t thread,
+                    const ft_node *node, const ft_interpreter_operation *o)
+{
+    if (!kind_matches(node, o) || !place_matches(c, node, &o->place)) return false;
+    if (!peer_matches(c, node, thread, o)) return false;
+    if (node->object != FT_NO_ID &&
+        !object_matches(c, m, node->object, object_address(node, o->object)))
+        return false;
+    return node->other == FT_NO_ID || object_matches(c, m, node->other, o->other);
+}
+
+/* ---- steps ---- */
+
+/* The interpreter's number of a thread of the schedule; FT_NO_ID: it has none yet. */
+static uint32_t number_of(const ft_constrained *c, uint32_t own)
+{
+    for (uint32_t t = 0; t < FT_INTERPRETER_THREADS; t++)
+        if (c->names[t] == own) return t;
+    return FT_NO_ID;
+}
+
+static ft_constrained_look choose(const ft_constrained *c, const ft_node *node,
+                                  const uint64_t *variants, uint32_t n, uint64_t *variant)
+{
+    uint64_t wanted = node->timed_out;
+    if (!n) return FT_CONSTRAINED_WAITS;
+    if (node->kind == FT_NODE_SIGNAL && node->peer != FT_NO_ID) {
+        uint32_t peer = number_of(c, node->peer);
+        wanted = peer == FT_NO_ID ? UINT64_MAX : peer + 1;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (variants[i] == wanted) return *variant = wanted, FT_CONSTRAINED_FOLLOWS;
+    /* A time limit that is not to pass, or not yet; a waiter that is not there. */
+    return node->kind == FT_NODE_SIGNAL ? FT_CONSTRAINED_DIVERGES : FT_CONSTRAINED_WAITS;
+}
+
+static bool ends_process(const ft_interpreter_operation *o)
+{
+    return o->code == FT_CODE_EXIT || o->code == FT_CODE_FAIL;
+}
+
+ft_constrained_look ft_constrained_next(const ft_constrained *c, const ft_interpreter *m,
+                                        uint32_t thread, uint64_t *variant)
+{
+    ft_interpreter_operation o;
+    uint64_t variants[FT_INTERPRETER_THREADS];
+    if (!ft_interpreter_stands_before(m, thread, &o)) return FT_CONSTRAINED_GONE;
+    uint32_t n = ft_interpreter_choices(m, thread, variants);
+    ft_node_kind kind;
+    bool ordered =
+        o.code == FT_CODES || ends_process(&o) || ft_node_kind_of(o.code, o.second, &kind);
+    if (!ordered) /* a fence, a yield */
+        return n ? (*variant = variants[0], FT_CONSTRAINED_FOLLOWS) : FT_CONSTRAINED_WAITS;
+    const ft_node *node = next_node(c, thread);
+    if (node && matches(c, m, thread, node, &o))
+        return is_ready(c, node) ? choose(c, node, variants, n, variant) : FT_CONSTRAINED_WAITS;
+    if (c->set->prefix && ends_process(&o)) return *variant = 0, FT_CONSTRAINED_EXITS;
+    return node ? FT_CONSTRAINED_DIVERGES : FT_CONSTRAINED_AT_END;
+}
+
+static void bind(ft_constrained *c, const ft_node *node, const ft_interpreter_operation *o)
+{
+    if (node->object != FT_NO_ID) c->bound[node->object] = object_address(node, o->object);
+    if (node->other != FT_NO_ID) c->bound[node->other] = o->other;
+}
+
+ft_constrained_look ft_constrained_step(ft_constrained *c, ft_interpreter *m, uint32_t thread,
+                                        uint64_t variant)
+{
+    ft_interpreter_operation o;
+    bool stands = ft_interpreter_stands_before(m, thread, &o);
+    FT_REQUIRE(stands);
+    const ft_node *node = next_node(c, thread);
+    if (node && matches(c, m, thread, node, &o)) {
+        bind(c, node, &o);
+        c->done[c->names[thread]]++;
+    }
+    uint32_t child = ft_interpreter_thread_count(m);
+    ft_interpreter_step(m, thread, variant);
+    if (o.code == FT_CODE_CREATE && ft_interpreter_thread_count(m) > child) {
+        c->parent[child] = thread;
+        c->nth[child] = ++c->created[thread];
+        name_thread(c, child);
+    }
+    bool going = ft_interpreter_state_of(m) == FT_INTERPRETER_GOING ||
+                 ft_interpreter_error_of(m)->kind == FT_ERROR_DEADLOCK;
+    if (!going || ft_interpreter_stands_before(m, thread, &o)) return FT_CONSTRAINED_FOLLOWS;
+    node = next_node(c, thread); /* it has ended */
+    if (!node || node->kind != FT_NODE_END) return FT_CONSTRAINED_DIVERGES;
+    c->done[c->names[thread]]++;
+    return FT_CONSTRAINED_FOLLOWS;
+}
+
+bool ft_constrained_is_done(const ft_constrained *c)
+{
+    for (uint32_t t = 0; t < c->schedule->threads.len; t++)
+        if (c->first[t] + c->done[t] < c->first[t + 1]) return false;
+    return true;
+}
+
+ft_constrained_end ft_constrained_end_of(const ft_constrained *c, const ft_interpreter *m,
+                                         uint32_t *thread)
+{
+    uint64_t variant;
+    ft_interpreter_state state = ft_interpreter_state_of(m);
+    *thread = FT_NO_ID;
+    if (state == FT_INTERPRETER_DISCARDED) return FT_CONSTRAINED_DISCARDED;
+    if (state == FT_INTERPRETER_STOPPED) return FT_CONSTRAINED_STOPPED;
+    if (state == FT_INTERPRETER_GOING)
+        for (uint32_t t = 0; t < ft_interpreter_thread_count(m); t++)
+            if (ft_constrained_next(c, m, t, &variant) == FT_CONSTRAINED_DIVERGES)
+                return *thread = t, FT_CONSTRAINED_DIVERGED;
+    if (ft_constrained_is_done(c)) return FT_CONSTRAINED_SAME;
+    bool deadlock =
+        state == FT_INTERPRETER_FAILED && ft_interpreter_error_of(m)->kind == FT_ERROR_DEADLOCK;
+    return state == FT_INTERPRETER_GOING || deadlock ? FT_CONSTRAINED_STUCK : FT_CONSTRAINED_PREFIX;
+}

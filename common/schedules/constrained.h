@@ -1,0 +1,80 @@
+/* A run of a program in the interpreter under a schedule: which threads may take their next step,
+ * and whether the run is still one of the schedule. It is what a native runtime does, in the
+ * language's own interpreter: the oracle of the search and of its certificates.
+ *
+ * Names of objects of the heap and the stack are bound to the address of their first operation;
+ * the object has to be one that the name's thread made. */
+#ifndef FT_SCHEDULES_CONSTRAINED_H
+#define FT_SCHEDULES_CONSTRAINED_H
+
+#include "program/interpret/interpreter.h"
+#include "schedules/schedules.h"
+
+/* What a thread may do. */
+#define FT_CONSTRAINED_TABLE(X)                                                                    \
+    X(FOLLOWS, "follows", "it may take the step")                                                  \
+    X(WAITS, "waits", "nodes that come before are not done, or the program makes it wait")         \
+    X(AT_END, "at the end", "its nodes are used up")                                               \
+    X(EXITS, "exits", "it may end the process before its nodes are used up")                       \
+    X(DIVERGES, "diverges", "its next operation is not its next node")                             \
+    X(GONE, "gone", "it has ended, or does not exist")
+typedef enum ft_constrained_look {
+#define FT_ROW(symbol, name, meaning) FT_CONSTRAINED_##symbol,
+    FT_CONSTRAINED_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_CONSTRAINED_LOOKS
+} ft_constrained_look;
+const char *ft_constrained_look_name(ft_constrained_look look);
+
+typedef struct ft_constrained {
+    const ft_schedule_set *set;
+    const ft_schedule *schedule;
+    const ft_program *program;
+    uint32_t *first;     /* by thread of the schedule: its first node in `following` */
+    uint32_t *following; /* nodes, thread by thread */
+    uint32_t *number;    /* by node: its number in its thread, from 0 */
+    uint64_t *bound;     /* by object of the schedule: its address; 0: not bound yet */
+    /* By number of the interpreter's thread. */
+    uint32_t names[FT_INTERPRETER_THREADS]; /* in the schedule's threads; FT_NO_ID: it has none */
+    uint32_t parent[FT_INTERPRETER_THREADS], nth[FT_INTERPRETER_THREADS];
+    uint32_t created[FT_INTERPRETER_THREADS];
+    uint32_t done[FT_SCHEDULE_THREADS]; /* by thread of the schedule: its nodes so far */
+} ft_constrained;
+
+/* Of the entry epoch; the set is valid and outlives it. */
+void ft_constrained_init(ft_constrained *run, const ft_program *program, const ft_schedule_set *set,
+                         const ft_schedule *schedule);
+void ft_constrained_copy(ft_constrained *to, const ft_constrained *from);
+void ft_constrained_release(ft_constrained *run);
+
+/* FOLLOWS and EXITS: *variant is the one to take. */
+ft_constrained_look ft_constrained_next(const ft_constrained *run,
+                                        const ft_interpreter *interpreter, uint32_t thread,
+                                        uint64_t *variant);
+/* Takes the step. DIVERGES: the thread has ended before its nodes, and FOLLOWS else. */
+ft_constrained_look ft_constrained_step(ft_constrained *run, ft_interpreter *interpreter,
+                                        uint32_t thread, uint64_t variant);
+/* Are all nodes done? */
+bool ft_constrained_is_done(const ft_constrained *run);
+
+/* How a run ended. */
+#define FT_CONSTRAINED_END_TABLE(X)                                                                \
+    X(SAME, "same", "as the schedule: every node is done")                                         \
+    X(PREFIX, "prefix", "the process has ended before that")                                       \
+    X(DISCARDED, "discarded", "an assumption does not hold: the run does not count")               \
+    X(DIVERGED, "diverged", "a thread does something else than its next node")                     \
+    X(STUCK, "stuck", "no thread can go on, and nodes are left")                                   \
+    X(STOPPED, "stopped", "a step has no end within the interpreter's bound")
+typedef enum ft_constrained_end {
+#define FT_ROW(symbol, name, meaning) FT_CONSTRAINED_##symbol,
+    FT_CONSTRAINED_END_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_CONSTRAINED_ENDS
+} ft_constrained_end;
+const char *ft_constrained_end_name(ft_constrained_end end);
+
+/* The end, once no thread follows or exits; *thread: the first that diverges, else FT_NO_ID. */
+ft_constrained_end ft_constrained_end_of(const ft_constrained *run,
+                                         const ft_interpreter *interpreter, uint32_t *thread);
+
+#endif

@@ -1,0 +1,206 @@
+#include "oracle/constrained.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_INPUTS = 8, MOST_STATES = 1500 };
+
+typedef struct input {
+    const char *name;
+    uint8_t width;
+    uint64_t value;
+} input;
+
+typedef struct checked {
+    const ft_program *program;
+    const ft_schedule_set *set;
+    const ft_schedule *schedule;
+    input inputs[MOST_INPUTS];
+    int n_inputs;
+    ft_intern seen; /* how far the threads are */
+    uint32_t states;
+    constrained_counts *counts;
+    constrained_fault fault;
+} checked;
+
+static bool feed(void *context, const char *name, uint8_t width, uint64_t *value)
+{
+    checked *c = context;
+    (void)width;
+    for (int i = 0; i < c->n_inputs; i++)
+        if (strcmp(c->inputs[i].name, name) == 0) return *value = c->inputs[i].value, true;
+    return false;
+}
+
+static bool value_of(void *context, const ft_schedule_input *in, const char *name,
+                     const char *thread, uint64_t *value)
+{
+    (void)thread;
+    return in->n == 1 && feed(context, name, in->width, value);
+}
+
+static void list_inputs(checked *c)
+{
+    for (size_t f = 0; f < c->program->functions.len; f++) {
+        const ft_function *function = &c->program->functions.data[f];
+        for (size_t i = 0; i < function->instructions.len; i++) {
+            const ft_instruction *in = &function->instructions.data[i];
+            if (in->code != FT_CODE_INPUT || c->n_inputs == MOST_INPUTS) continue;
+            c->inputs[c->n_inputs++] = (input){c->program->texts.names[in->extra], in->width, 0};
+        }
+    }
+}
+
+static bool next_inputs(checked *c)
+{
+    for (int i = 0; i < c->n_inputs; i++) {
+        if (++c->inputs[i].value < UINT64_C(1) << c->inputs[i].width) return true;
+        c->inputs[i].value = 0;
+    }
+    return false;
+}
+
+static void wrong(checked *c, const char *what)
+{
+    if (c->fault.what) return;
+    c->fault.what = what;
+    for (int i = 0; i < c->n_inputs; i++) c->fault.inputs[i] = c->inputs[i].value;
+}
+
+/* ---- runs ---- */
+
+typedef struct state {
+    ft_interpreter *m;
+    ft_constrained run;
+    uint32_t *position; /* by node: when it was done, from 1; 0: not */
+    uint32_t steps;
+} state;
+
+static state copy(const checked *c, const state *from)
+{
+    state s = {.m = ft_interpreter_copy(from->m), .steps = from->steps};
+    size_t n = (c->schedule->nodes.len + 1) * sizeof *s.position;
+    ft_constrained_copy(&s.run, &from->run);
+    s.position = ft_alloc(n);
+    memcpy(s.position, from->position, n);
+    return s;
+}
+
+static void drop(state *s)
+{
+    ft_interpreter_free(s->m);
+    ft_constrained_release(&s->run);
+    free(s->position);
+}
+
+static bool is_about(const ft_node *n, uint32_t object)
+{
+    if (n->kind == FT_NODE_ARRIVE || n->kind == FT_NODE_LEAVE) return false;
+    bool woken = (n->kind == FT_NODE_WAKE || n->kind == FT_NODE_TIMED_WAKE) && !n->timed_out;
+    return (n->object == object && !woken) || n->other == object;
+}
+
+/* Operations on one object in the order of the schedule. */
+static bool is_in_order(const checked *c, const state *s)
+{
+    const ft_schedule *x = c->schedule;
+    for (uint32_t o = 0; o < x->objects.len; o++) {
+        uint32_t last = 0;
+        bool left = false; /* a node before was not done */
+        for (uint32_t i = 0; i < x->nodes.len; i++) {
+            if (!is_about(&x->nodes.data[i], o)) continue;
+            if (s->position[i] && (left || s->position[i] < last)) return false;
+            left = left || !s->position[i];
+            if (s->position[i]) last = s->position[i];
+        }
+    }
+    return true;
+}
+
+static void judge(checked *c, const state *s)
+{
+    uint32_t thread;
+    ft_constrained_end end = ft_constrained_end_of(&s->run, s->m, &thread);
+    bool race = ft_interpreter_state_of(s->m) == FT_INTERPRETER_FAILED &&
+                ft_interpreter_error_of(s->m)->kind == FT_ERROR_RACE;
+    c->counts->runs++;
+    c->counts->ends[end]++;
+    if (race) {
+        c->fault.races = true;
+        return;
+    }
+    if (end == FT_CONSTRAINED_DIVERGED || end == FT_CONSTRAINED_STUCK)
+        wrong(c, ft_constrained_end_name(end));
+    if (end == FT_CONSTRAINED_PREFIX && !c->set->prefix) wrong(c, "ends before its schedule");
+    if (!is_in_order(c, s)) wrong(c, "operations on one object change places");
+}
+
+static bool is_new(checked *c, const state *s)
+{
+    uint32_t known = c->seen.len;
+    /* What was done, and in which order objects were used, is the state of a run without races. */
+    return ft_intern_add(&c->seen, (const char *)s->run.done, sizeof s->run.done) == known;
+}
+
+static void take(checked *c, state *s, uint32_t thread, uint64_t variant)
+{
+    uint32_t before[FT_SCHEDULE_THREADS];
+    memcpy(before, s->run.done, sizeof before);
+    s->steps++;
+    if (ft_constrained_step(&s->run, s->m, thread, variant) == FT_CONSTRAINED_DIVERGES)
+        wrong(c, "a thread ends before its nodes");
+    for (uint32_t t = 0; t < c->schedule->threads.len; t++)
+        for (uint32_t k = before[t]; k < s->run.done[t]; k++)
+            s->position[s->run.following[s->run.first[t] + k]] = s->steps;
+}
+
+static void walk(checked *c, state *s)
+{
+    bool any = false;
+    uint64_t variant;
+    bool going = ft_interpreter_state_of(s->m) == FT_INTERPRETER_GOING;
+    if (c->states++ > MOST_STATES) return;
+    for (uint32_t t = 0; going && t < ft_interpreter_thread_count(s->m) && !c->fault.what; t++) {
+        ft_constrained_look look = ft_constrained_next(&s->run, s->m, t, &variant);
+        if (look == FT_CONSTRAINED_DIVERGES) break;
+        if (look != FT_CONSTRAINED_FOLLOWS && look != FT_CONSTRAINED_EXITS) continue;
+        any = true;
+        state next = copy(c, s);
+        take(c, &next, t, variant);
+        bool exits = ft_interpreter_state_of(next.m) != FT_INTERPRETER_GOING;
+        if (exits || is_new(c, &next)) walk(c, &next);
+        drop(&next);
+    }
+    if (!any) judge(c, s);
+}
+
+static void check_input(checked *c)
+{
+    ft_error err = FT_ERROR_INIT;
+    uint32_t number;
+    c->counts->inputs++;
+    if (ft_schedule_select(c->set, 0, value_of, c, &number, &err) != FT_OK)
+        return wrong(c, "an input of the selector is unknown");
+    if (number == FT_NO_SCHEDULE) return wrong(c, "no schedule covers the inputs");
+    ft_interpreter_options options = {
+        .races = true, .max_steps = 20000, .input = feed, .context = c};
+    c->schedule = &c->set->epochs.data[0].schedules.data[number];
+    c->fault.schedule = number;
+    state s = {.m = ft_interpreter_new(c->program, &options)};
+    ft_constrained_init(&s.run, c->program, c->set, c->schedule);
+    s.position = ft_calloc(c->schedule->nodes.len + 1, sizeof *s.position);
+    c->states = 0;
+    walk(c, &s);
+    drop(&s);
+    ft_intern_release(&c->seen);
+}
+
+constrained_fault constrained_check(const ft_program *program, const ft_schedule_set *set,
+                                    constrained_counts *counts)
+{
+    checked c = {.program = program, .set = set, .counts = counts};
+    list_inputs(&c);
+    do check_input(&c);
+    while (!c.fault.what && next_inputs(&c));
+    return c.fault;
+}

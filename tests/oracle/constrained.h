@@ -1,0 +1,26 @@
+/* Schedule sets against brute force: every input of a few bits, every run that the set allows, in
+ * the interpreter. */
+#ifndef FT_TESTS_CONSTRAINED_H
+#define FT_TESTS_CONSTRAINED_H
+
+#include "schedules/constrained.h"
+
+/* What is wrong with a set, and for which inputs. */
+typedef struct constrained_fault {
+    const char *what; /* NULL: nothing */
+    uint64_t inputs[8];
+    uint32_t schedule;
+    bool races; /* a run was not free of races, so that nothing is known */
+} constrained_fault;
+
+typedef struct constrained_counts {
+    uint64_t inputs, runs, ends[FT_CONSTRAINED_ENDS];
+} constrained_counts;
+
+/* Every input of the program (its `input` instructions, each read once): a schedule is selected,
+ * each run under it ends as it, or, with prefixes, by the end of the process before, and operations
+ * on one object come in the schedule's order. The first fault. */
+constrained_fault constrained_check(const ft_program *program, const ft_schedule_set *set,
+                                    constrained_counts *counts);
+
+#endif

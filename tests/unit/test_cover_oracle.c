@@ -1,0 +1,81 @@
+/* Sets of random programs against brute force (notes on Bergan §2): every input is covered, and
+ * every run under the schedule that is selected follows it. Without prefix schedules as well. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cover/search.h"
+#include "oracle/constrained.h"
+#include "oracle/mini.h"
+#include "oracle/mini_random.h"
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static ft_schedule_set *search(const ft_program *p, bool prefix, cover_order order,
+                               cover_search_counts *counts, const char *text)
+{
+    cover_search_options options = {.world = {.prefix = prefix, .order = order, .seed = 7}};
+    ft_schedule_set *set = NULL;
+    ft_error err = FT_ERROR_INIT;
+    if (cover_search(p, &options, &set, counts, &err) != FT_OK)
+        fail_msg("%s\n%s", err.message, text);
+    return set;
+}
+
+static void report(const ft_schedule_set *set, const constrained_fault *fault, const char *text)
+{
+    ft_strbuf out = {0};
+    ft_schedule_set_print(set, &out);
+    print_message("%s\n%s", text, out.text);
+    ft_strbuf_release(&out);
+    fail_msg("inputs %u %u %u %u, schedule s%u: %s", (unsigned)fault->inputs[0],
+             (unsigned)fault->inputs[1], (unsigned)fault->inputs[2], (unsigned)fault->inputs[3],
+             fault->schedule + 1, fault->what);
+}
+
+static void check(const char *text, bool prefix, cover_order order, constrained_counts *counts,
+                  uint64_t *racy)
+{
+    cover_search_counts searched;
+    ft_program *p = mini_program(text);
+    ft_schedule_set *set = search(p, prefix, order, &searched, text);
+    constrained_fault fault = constrained_check(p, set, counts);
+    *racy += fault.races;
+    if (fault.what && !fault.races && !searched.open) report(set, &fault, text);
+    ft_schedule_set_free(set);
+    ft_program_free(p);
+}
+
+static void test_cover_oracle(void **state)
+{
+    (void)state;
+    uint64_t first = number("FT_SEED_START", 1), n = number("FT_SEEDS", 150), racy = 0;
+    constrained_counts counts = {0};
+    for (uint64_t seed = first; seed < first + n; seed++) {
+        ft_strbuf text = {0};
+        mini_random(seed, mini_random_features(seed), &text);
+        if (n == 1) print_message("%s\n", text.text);
+        check(text.text, seed % 3 != 0, (cover_order)(seed % COVER_ORDERS), &counts, &racy);
+        ft_strbuf_release(&text);
+    }
+    print_message("seeds %u, inputs %u, runs %u: same %u, prefix %u, stopped %u; racy %u\n",
+                  (unsigned)n, (unsigned)counts.inputs, (unsigned)counts.runs,
+                  (unsigned)counts.ends[FT_CONSTRAINED_SAME],
+                  (unsigned)counts.ends[FT_CONSTRAINED_PREFIX],
+                  (unsigned)counts.ends[FT_CONSTRAINED_STOPPED], (unsigned)racy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cover_oracle)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
