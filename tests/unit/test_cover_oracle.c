@@ -58,7 +58,7 @@ static void check(const char *text, bool prefix, cover_order order, constrained_
 static void test_cover_oracle(void **state)
 {
     (void)state;
-    uint64_t first = number("FT_SEED_START", 1), n = number("FT_SEEDS", 150), racy = 0;
+    uint64_t first = number("FT_SEED_START", 1), n = number("FT_SEEDS", 300), racy = 0;
     constrained_counts counts = {0};
     for (uint64_t seed = first; seed < first + n; seed++) {
         ft_strbuf text = {0};
