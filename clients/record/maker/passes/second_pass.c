@@ -433,13 +433,18 @@ static bool is_enough(const ft_maker *m)
     return hangs && ft_builder_count(m->builder) >= HANG_EVENTS;
 }
 
-/* The location, because the trace may be on its way already. */
-static void see(ft_maker *m, uint32_t thread)
+/* The last of the newest events that is a step of the program, which a replay can stop at: an order
+ * that was added is not. The location, because the trace may be on its way already. */
+static void see(ft_maker *m, uint32_t thread, uint32_t newest)
 {
     ft_running_thread *a = &m->threads.all.data[thread];
     const ft_trace *trace = ft_builder_peek(m->builder);
-    a->seen = ft_builder_count(m->builder) - 1;
-    if (trace->n_events) a->seen_at = trace->loc[trace->n_events - 1];
+    uint32_t last = 0;
+    while (last + 1 < newest && last + 1 < trace->n_events &&
+           !trace->hook[trace->n_events - 1 - last])
+        last++;
+    a->seen = ft_builder_count(m->builder) - 1 - last;
+    if (last < trace->n_events) a->seen_at = trace->loc[trace->n_events - 1 - last];
 }
 
 /* The log of a program that was killed, or ended from outside, may do so. */
@@ -464,7 +469,8 @@ void ft_maker_second_pass(ft_maker *m)
         uint32_t events = ft_builder_count(m->builder);
         if (r.n_events) follow_events(m, &r);
         if (r.access || !r.n_events) follow_record(m, &r);
-        if (ft_builder_count(m->builder) != events) see(m, r.thread);
+        uint32_t newest = ft_builder_count(m->builder) - events;
+        if (newest) see(m, r.thread, newest);
         m->threads.last = r.thread;
         whole = !is_enough(m);
     }

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "exploring/exploring.h"
 #include "log/log.h"
 #include "raw/raw.h"
 #include "replay/replay.h"
@@ -165,8 +166,16 @@ static void log_lanes(ft_raw_form form, const void *pc, const volatile void *mem
     FT_RT_LOG(WHOLE, (uintptr_t)memory, size);
 }
 
+static void explore(bool reads, bool writes, const volatile void *memory, size_t size,
+                    const void *pc)
+{
+    if (__builtin_expect(ft_rt_exploring, 0) && ft_rt_x_self)
+        ft_rt_x_wide_atomic(reads, writes, memory, size, pc);
+}
+
 static void do_load(const volatile void *memory, void *to, size_t size, const void *pc)
 {
+    explore(true, false, memory, size, pc);
     ft_rt_about_access(FT_EVENT_READ, pc, memory, size);
     ft_rt_thread *self = ft_rt_enter();
     load(memory, to, size);
@@ -177,6 +186,7 @@ static void do_load(const volatile void *memory, void *to, size_t size, const vo
 
 static void do_store(volatile void *memory, const void *from, size_t size, const void *pc)
 {
+    explore(false, true, memory, size, pc);
     ft_rt_about_access(FT_EVENT_WRITE, pc, memory, size);
     ft_rt_thread *self = ft_rt_enter();
     exchange(memory, from, NULL, size);
@@ -188,6 +198,7 @@ static void do_store(volatile void *memory, const void *from, size_t size, const
 static void do_exchange(volatile void *memory, const void *from, void *before, size_t size,
                         const void *pc)
 {
+    explore(true, true, memory, size, pc);
     ft_rt_about_access(FT_EVENT_RMW, pc, memory, size);
     ft_rt_thread *self = ft_rt_enter();
     exchange(memory, from, before, size);
@@ -199,6 +210,7 @@ static void do_exchange(volatile void *memory, const void *from, void *before, s
 static bool do_compare(volatile void *memory, void *expected, const void *desired, size_t size,
                        const void *pc)
 {
+    explore(true, true, memory, size, pc);
     ft_rt_about_access(FT_RT_ANY, pc, memory, size);
     ft_rt_thread *self = ft_rt_enter();
     bool done = compare(memory, expected, desired, size);
@@ -311,6 +323,7 @@ typedef wide make(wide old, wide value);
 static wide updated(volatile wide *memory, wide value, make *made, const void *pc)
 {
     wide old, new;
+    explore(true, true, memory, sizeof value, pc);
     ft_rt_about_access(FT_EVENT_RMW, pc, memory, sizeof value);
     ft_rt_thread *self = ft_rt_enter();
     load(memory, &old, sizeof old);

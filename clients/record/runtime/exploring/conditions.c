@@ -27,7 +27,8 @@ int ft_rt_x_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, ft_rt_x_limi
     if (ft_rt_x_header->options.spurious) o.value |= FT_X_SPURIOUS;
     bool passed = ft_rt_explore(&o, pc).variant == FT_X_TIMED_OUT;
     ft_rt_x_limit_passed(limit, passed, pc);
-    return passed ? ETIMEDOUT : 0;
+    int health = o.other == m ? ft_rt_x_locked(m, pc) : 0;
+    return health ? health : passed ? ETIMEDOUT : 0;
 }
 
 int ft_rt_x_notify(pthread_cond_t *condition, bool all, const void *pc)

@@ -180,6 +180,7 @@ int ft_rt_x_spin_unlock(const volatile void *lock, const void *pc);
 void ft_rt_x_spin_init(const volatile void *lock);
 int ft_rt_x_try_lock(pthread_mutex_t *mutex, const void *pc);
 int ft_rt_x_unlock(pthread_mutex_t *mutex, const void *pc);
+int ft_rt_x_consistent(const pthread_mutex_t *mutex);
 int ft_rt_x_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
 
 /* ---- conditions.c */
@@ -214,7 +215,10 @@ void ft_rt_x_once_ends(const volatile void *once, bool left, const void *pc);
 int ft_rt_x_guard_acquire(int64_t *guard, const void *pc);
 void ft_rt_x_guard_release(int64_t *guard, bool done, const void *pc);
 
-/* ---- atomics.c: announces the operation on an atomic of so many bytes, which the caller then
+/* ---- atomics.c: an operation on an atomic of more bytes, whose content the model does not have */
+void ft_rt_x_wide_atomic(bool reads, bool writes, const volatile void *address, size_t size,
+                         const void *pc);
+/* Announces the operation on an atomic of so many bytes, which the caller then
  * does. content: what it holds; value, value2: as in explore/action.h; of UPDATE value2 is the
  * operator. All are sign-extended. */
 void ft_rt_x_atomic(ft_x_kind kind, const volatile void *address, unsigned bytes, int64_t content,

@@ -130,6 +130,13 @@ static bool is_current(const ft_exploring_name *known, ft_x_class class, uintptr
     return same_name(&now, known);
 }
 
+bool ft_rt_x_has_object(ft_x_class class, const volatile void *at)
+{
+    uintptr_t address = (uintptr_t)at;
+    const uint16_t *slot = find(class, address);
+    return *slot && is_current(&names.all[*slot - 1].name, class, address);
+}
+
 uint32_t ft_rt_x_object(ft_x_class class, const volatile void *at, int64_t fresh)
 {
     uintptr_t address = (uintptr_t)at;

@@ -123,6 +123,7 @@ void ft_rt_x_attempts(const ft_x_operation *operation); /* right before it is ca
 void ft_rt_x_attempted(const ft_x_operation *operation, const void *pc, const ft_x_choice *choice);
 
 /* ---- names.c */
+bool ft_rt_x_has_object(ft_x_class class, const volatile void *address); /* known by now */
 ft_x_object *ft_rt_x_states(void); /* of all objects, by number */
 void ft_rt_x_names_begin(void);    /* at the first choice: what objects hold then is initial */
 void ft_rt_x_names_to_slot(void);  /* at the begin of a run */
@@ -155,6 +156,11 @@ void ft_rt_x_point(const volatile void *address, size_t size, bool writes, const
 void *ft_rt_x_thread_begins(ft_rt_x_thread *self); /* in the new thread; its start's result */
 void ft_rt_x_threads_start(void);                  /* the first thread, at the program's start */
 ft_rt_x_thread *ft_rt_x_thread_of(pthread_t handle);
+
+/* ---- mutexes.c */
+/* The calling thread has just locked the mutex: the result of the call. */
+int ft_rt_x_locked(uint32_t object, const void *pc);
+void ft_rt_x_abandon(void); /* it is about to end: its robust mutexes */
 
 /* ---- cycles.c */
 /* Do threads wait for each other, whatever the others do? Then *result says where. */

@@ -58,6 +58,7 @@ static void end_thread(void *round)
         pthread_setspecific(end_key, (void *)(n + 1));
         return;
     }
+    if (ft_rt_x.begun) ft_rt_x_abandon();
     self->pending = (ft_x_operation){.kind = FT_X_NONE};
     self->ended = true;
     ft_rt_x.state.ended |= UINT64_C(1) << self->number;

@@ -172,6 +172,15 @@ static void await_rest(ft_rt_thread *self, bool looks)
     }
 }
 
+/* A robust mutex that cannot be used any more is given back by the call that locks it. */
+static void await_return(ft_rt_thread *self)
+{
+    const ft_follow_entry *e = next_of(self), *before = order.done[self->follows];
+    bool locks = before->kind == FT_X_LOCK || before->kind == FT_X_TRY_LOCK;
+    if (!e || !locks || e->kind != FT_X_UNLOCK || e->module != before->module) return;
+    if (e->module != FT_FOLLOW_NONE && e->offset == before->offset) await_turn(self, e);
+}
+
 void ft_rt_follow_hook(ft_rt_thread *self)
 {
     FT_REQUIRE(self == ft_rt_self);
@@ -189,6 +198,7 @@ void ft_rt_follow_hook(ft_rt_thread *self)
         await_turn(self, e);
         if (within || polls(e)) continue;
         await_rest(self, true);
+        await_return(self);
         order.finished = order.done[self->follows];
         return;
     }
@@ -226,6 +236,12 @@ void ft_rt_follow_exit(ft_rt_thread *self)
     if (e || self->follows == FT_RT_NOBODY) return;
     stand(self);
     while (ft_rt_following) give_way(self);
+}
+
+void ft_rt_follow_end(ft_rt_thread *self)
+{
+    const ft_follow_entry *e = next_of(self);
+    if (e && e->kind == FT_X_UNLOCK && e->module == FT_FOLLOW_NONE) await_turn(self, e);
 }
 
 void ft_rt_follow_created(ft_rt_thread *self, ft_rt_thread *child)

@@ -66,6 +66,8 @@ ft_rt_followed ft_rt_follow_futex(void);
 void ft_rt_follow_start(void *order);
 /* The thread is back from its end, or comes to it: the process ends when it is its turn. */
 void ft_rt_follow_exit(ft_rt_thread *self);
+/* The thread is about to end, and unlocks a robust mutex that it holds. */
+void ft_rt_follow_end(ft_rt_thread *self);
 /* The thread created another one, which comes to its first action before its creator goes on. */
 void ft_rt_follow_created(ft_rt_thread *self, ft_rt_thread *child);
 

@@ -8,6 +8,7 @@
 #include "libc/libc.h"
 #include "log/log.h"
 #include "raw/raw.h"
+#include "replay/replay.h"
 #include "scheduling/scheduling.h"
 #include "state/object.h"
 #include "state/thread.h"
@@ -132,12 +133,13 @@ static int lock_mutex(const pthread_mutex_t *mutex, const struct timespec *deadl
     return EOWNERDEAD;
 }
 
-void ft_rt_mutexes_abandon(const ft_rt_thread *self)
+void ft_rt_mutexes_abandon(ft_rt_thread *self)
 {
     size_t at = 0;
     ft_rt_object *o;
     while (n_robust && (o = ft_rt_object_next(&at))) {
         if (o->class != FT_RAW_CLASS_MUTEX || !o->robust || o->owner != self) continue;
+        if (ft_rt_following) ft_rt_follow_end(self);
         change_health(o, FT_RT_ABANDONED, 0);
         FT_RT_SYNC(RELEASE, 0, o, 0); /* no line of the program does it */
         free_mutex(o);
@@ -146,6 +148,7 @@ void ft_rt_mutexes_abandon(const ft_rt_thread *self)
 
 int pthread_mutex_consistent(pthread_mutex_t *mutex)
 {
+    FT_RT_EXPLORED(ft_rt_x_consistent(mutex));
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return FT_REAL(pthread_mutex_consistent)(mutex);
     ft_rt_object *o = mutex_at(mutex);

@@ -71,7 +71,7 @@ void ft_rt_child_wants(ft_raw_class class, const void *lock, bool shared, const 
 
 /* ---- mutex.c */
 /* At the thread's end: its robust mutexes are abandoned. */
-void ft_rt_mutexes_abandon(const ft_rt_thread *self);
+void ft_rt_mutexes_abandon(ft_rt_thread *self);
 /* Locks a mutex for the calling thread. 0, EDEADLK (error-checking, held already) or ETIMEDOUT;
  * writes no record. */
 int ft_rt_mutex_lock(ft_rt_thread *self, ft_rt_object *o, const struct timespec *deadline);
