@@ -79,6 +79,12 @@ static bool shares(const ft_x_action *a)
            a->operation.kind == FT_X_READ_UNLOCK;
 }
 
+/* Of one lock. A queued writer matters to readers that wait behind it, and to nobody else. */
+static bool queue_dependent(const ft_x_action *a)
+{
+    return a->operation.kind == FT_X_READ_LOCK && (a->operation.value & FT_X_PREFERS_WRITERS);
+}
+
 static bool try_failed(const ft_x_action *a)
 {
     return failed(a, FT_X_TRY_READ_LOCK) || failed(a, FT_X_TRY_WRITE_LOCK);
@@ -147,6 +153,8 @@ static bool object_dependent(ft_x_class class, const ft_x_action *a, const ft_x_
     case FT_X_ATOMIC:
         return !(reads(a) && reads(b));
     case FT_X_RWLOCK:
+        if (a->operation.kind == FT_X_QUEUE) return queue_dependent(b);
+        if (b->operation.kind == FT_X_QUEUE) return queue_dependent(a);
         return !(shares(a) && shares(b)) && !(try_failed(a) && try_failed(b));
     case FT_X_BARRIER:
         return a->operation.kind != b->operation.kind;
@@ -164,9 +172,10 @@ static bool object_dependent(ft_x_class class, const ft_x_action *a, const ft_x_
     return false;
 }
 
+/* As far as attempts can see. */
 static bool leaves_as_it_was(const ft_x_action *a)
 {
-    if (a->operation.kind == FT_X_READ) return true;
+    if (a->operation.kind == FT_X_READ || a->operation.kind == FT_X_QUEUE) return true;
     return reads(a) || looks(a) || failed(a, FT_X_TRY_LOCK) || counts(a) || try_failed(a);
 }
 

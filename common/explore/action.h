@@ -61,6 +61,7 @@ typedef enum ft_x_class {
     X(WRITE_LOCK, "write-lock", RWLOCK, "takes the lock for writing")                              \
     X(TRY_READ_LOCK, "try-read-lock", RWLOCK, "takes the lock for reading if no writer holds it")  \
     X(TRY_WRITE_LOCK, "try-write-lock", RWLOCK, "takes the lock for writing if it is free")        \
+    X(QUEUE, "queue", RWLOCK, "begins to wait for writing, before readers that come later")        \
     X(READ_UNLOCK, "read-unlock", RWLOCK, "releases a lock held for reading")                      \
     X(WRITE_UNLOCK, "write-unlock", RWLOCK, "releases a lock held for writing")                    \
     X(ARRIVE, "arrive", BARRIER, "arrives at a barrier of `value` threads")                        \
@@ -103,6 +104,9 @@ typedef enum ft_x_kind {
  * A time limit passes *late* (below), or, EARLY, at any moment. An operation of another kind than
  * WAKE whose limit may pass early is an attempt. */
 enum { FT_X_RECURSIVE = 1 /* LOCK, TRY_LOCK */, FT_X_TIMED = 2, FT_X_EARLY = 4, FT_X_SPURIOUS = 8 };
+/* READ_LOCK: waits also while a writer is queued. WRITE_LOCK: ends the wait that its QUEUE began.
+ */
+enum { FT_X_PREFERS_WRITERS = 16 };
 /* How a wait ended: the variants of those operations. */
 enum { FT_X_IN_TIME, FT_X_TIMED_OUT, FT_X_BY_ITSELF /* WAKE, SPURIOUS */ };
 

@@ -45,7 +45,7 @@ bool ft_x_is_always_enabled(ft_x_kind kind)
     return kind == FT_X_STEP || kind == FT_X_UNLOCK || kind == FT_X_WAIT || kind == FT_X_POST ||
            kind == FT_X_COUNT || kind == FT_X_LOAD || kind == FT_X_STORE || kind == FT_X_ADD ||
            kind == FT_X_UPDATE || kind == FT_X_READ_UNLOCK || kind == FT_X_WRITE_UNLOCK ||
-           kind == FT_X_ARRIVE || kind == FT_X_READ || kind == FT_X_WRITE ||
+           kind == FT_X_ARRIVE || kind == FT_X_READ || kind == FT_X_QUEUE || kind == FT_X_WRITE ||
            kind == FT_X_ONCE_END || kind == FT_X_CREATE || kind == FT_X_EXIT;
 }
 
@@ -154,7 +154,7 @@ static bool is_enabled(const ft_x_state *state, uint32_t thread, const ft_x_oper
     case FT_X_TAKE:
         return x->value > 0;
     case FT_X_READ_LOCK:
-        return !x->owner;
+        return !x->owner && !((o->value & FT_X_PREFERS_WRITERS) && x->value);
     case FT_X_WRITE_LOCK:
         return !x->owner && !x->count;
     case FT_X_LEAVE:
@@ -304,6 +304,9 @@ static void apply_condition(ft_x_state *state, const ft_x_action *a)
 static void apply_rwlock(ft_x_object *x, const ft_x_action *a)
 {
     switch (a->operation.kind) {
+    case FT_X_QUEUE:
+        x->value++;
+        break;
     case FT_X_READ_LOCK:
     case FT_X_TRY_READ_LOCK:
         assert(!x->owner);
@@ -320,6 +323,14 @@ static void apply_rwlock(ft_x_object *x, const ft_x_action *a)
     default:
         x->owner = 0;
     }
+}
+
+/* However the wait ends. */
+static void leave_queue(ft_x_state *state, const ft_x_operation *o)
+{
+    if (o->kind != FT_X_WRITE_LOCK || !(o->value & FT_X_PREFERS_WRITERS)) return;
+    assert(object(state, o->object)->value > 0);
+    object(state, o->object)->value--;
 }
 
 static void apply_once(ft_x_object *x, const ft_x_action *a)
@@ -428,6 +439,7 @@ void ft_x_apply(ft_x_state *state, const ft_x_action *a)
     FT_REQUIRE(o->kind < FT_X_KINDS && a->thread < FT_X_THREADS);
     assert(!state->exited || o->kind == FT_X_BRANCH);
     FT_CHECK(ft_x_is_choice(state, a));
+    leave_queue(state, o);
     if (leaves_all(a)) return;
     switch (ft_x_kind_class(o->kind)) {
     case FT_X_NO_OBJECT:

@@ -13,7 +13,8 @@
 #include "explore/watch.h"
 
 typedef struct ft_x_object {
-    /* semaphore, atomic, channel's units, arrivals at a barrier, writes of memory, once: done */
+    /* semaphore, atomic, channel's units, arrivals at a barrier, writes of memory, once: done,
+     * writers that are queued at a lock */
     int64_t value;
     /* condition: bits of waiters, and of those notified and not resumed; channel: ENDED, BROKEN;
      * and how often something arrived */

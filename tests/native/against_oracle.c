@@ -18,6 +18,8 @@ static bool is_fit(schedule_program *p)
         for (uint32_t i = 0; i < p->length[t]; i++) {
             ft_x_operation *o = &p->code[t][i];
             if (o->kind == FT_X_WAKE) o->value &= FT_X_TIMED;
+            bool on_rwlock = o->kind >= FT_X_READ_LOCK && o->kind <= FT_X_TRY_WRITE_LOCK;
+            if (o->kind == FT_X_QUEUE || (on_rwlock && o->value)) return false;
             rwlocks += o->kind >= FT_X_READ_LOCK && o->kind <= FT_X_TRY_WRITE_LOCK;
             if (o->kind == FT_X_CHOOSE || o->kind == FT_X_READ || o->kind == FT_X_WRITE)
                 return false;

@@ -189,7 +189,9 @@ static bool can_go_on(const schedule_program *p, const machine *m, uint32_t t)
                (m->waiting[t] == 2 || o.value & (FT_X_EARLY | FT_X_SPURIOUS));
     if (o.kind == FT_X_TAKE) return m->value[o.object] > 0;
     if (o.kind == FT_X_RECEIVE) return m->value[o.object] > 0 || m->gone[o.object] & 2;
-    if (o.kind == FT_X_READ_LOCK) return m->holder[o.object] < 0;
+    if (o.kind == FT_X_READ_LOCK)
+        return m->holder[o.object] < 0 &&
+               (o.value & FT_X_PREFERS_WRITERS ? !m->more[o.object][0] : true);
     if (o.kind == FT_X_WRITE_LOCK) return m->holder[o.object] < 0 && m->value[o.object] == 0;
     if (o.kind == FT_X_LEAVE) return m->value[o.object] >= o.value * o.value2;
     if (o.kind == FT_X_ONCE_BEGIN) return m->holder[o.object] < 0;
@@ -242,7 +244,7 @@ static bool only_looks(const ft_x_action *a)
 {
     ft_x_kind k = a->operation.kind;
     return k == FT_X_LOAD || k == FT_X_TEST || k == FT_X_COUNT || (k == FT_X_SEND && a->outcome) ||
-           (k == FT_X_TRY_RECEIVE && a->outcome == FT_X_WOULD_WAIT) ||
+           k == FT_X_QUEUE || (k == FT_X_TRY_RECEIVE && a->outcome == FT_X_WOULD_WAIT) ||
            ((k == FT_X_SWAP || k == FT_X_TRY_LOCK || k == FT_X_TRY_TAKE ||
              k == FT_X_TRY_READ_LOCK || k == FT_X_TRY_WRITE_LOCK || k == FT_X_TRY_SEND ||
              k == FT_X_RECEIVE || k == FT_X_TRY_RECEIVE) &&
@@ -332,6 +334,9 @@ static bool depend(const ft_x_action *a, const ft_x_action *b)
         return !(only_looks(a) && only_looks(b)) && !(ka == FT_X_POST && kb == FT_X_POST);
     if (one_of(ka, FT_X_LOAD, FT_X_UPDATE) && one_of(kb, FT_X_LOAD, FT_X_UPDATE))
         return !(only_looks(a) && only_looks(b));
+    if (ka == FT_X_QUEUE || kb == FT_X_QUEUE)
+        return (ka == FT_X_READ_LOCK && a->operation.value & FT_X_PREFERS_WRITERS) ||
+               (kb == FT_X_READ_LOCK && b->operation.value & FT_X_PREFERS_WRITERS);
     bool reads = ka == FT_X_READ_LOCK || ka == FT_X_READ_UNLOCK || ka == FT_X_TRY_READ_LOCK;
     bool reads_too = kb == FT_X_READ_LOCK || kb == FT_X_READ_UNLOCK || kb == FT_X_TRY_READ_LOCK;
     if (one_of(ka, FT_X_READ_LOCK, FT_X_WRITE_UNLOCK) &&
@@ -462,8 +467,12 @@ static int64_t carry_out(const schedule_program *p, machine *m, uint32_t t, ft_x
     const ft_x_operation *o = &a->operation;
     int8_t *holder = &m->holder[o->object];
     if (one_of(o->kind, FT_X_SEND, FT_X_CLOSE)) return carry_out_channel(m, a);
+    if (o->kind == FT_X_WRITE_LOCK && o->value & FT_X_PREFERS_WRITERS) m->more[o->object][0]--;
     if (is_late(a) && o->kind != FT_X_WAKE) return 1;
     switch (o->kind) {
+    case FT_X_QUEUE:
+        m->more[o->object][0]++;
+        break;
     case FT_X_CHOOSE:
         return (int64_t)a->variant;
     case FT_X_TRY_JOIN:

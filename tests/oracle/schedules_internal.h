@@ -24,7 +24,8 @@ typedef struct machine {
     int64_t registers[FT_X_THREADS][SCHEDULE_REGISTERS], add[FT_X_THREADS][2];
     int64_t globals[SCHEDULE_GLOBALS], value[SCHEDULE_OBJECTS];
     int8_t holder[SCHEDULE_OBJECTS]; /* mutex, rwlock for writing: thread, -1 */
-    uint8_t gone[SCHEDULE_OBJECTS], more[SCHEDULE_OBJECTS][2]; /* of a channel's ends */
+    uint8_t gone[SCHEDULE_OBJECTS], more[SCHEDULE_OBJECTS][2]; /* of a channel's ends; more[0]: a
+                                                                 lock's queued writers */
     int64_t arrivals[SCHEDULE_OBJECTS];
     int8_t waiting[FT_X_THREADS];    /* 0 not at a wait, 1 waits, 2 was notified */
     uint8_t condition[FT_X_THREADS]; /* at which it waits */

@@ -120,7 +120,16 @@ static void on_rwlock(maker *m, uint32_t depth)
         emit(m, writes ? FT_X_WRITE_UNLOCK : FT_X_READ_UNLOCK, RWLOCKS, 0, 0, 0);
         return;
     }
-    emit(m, writes ? FT_X_WRITE_LOCK : FT_X_READ_LOCK, RWLOCKS, 0, 0, 0);
+    int64_t behind = draw(m, 2) ? FT_X_PREFERS_WRITERS : 0;
+    bool timed = writes && draw(m, 4) == 0; /* then 1 means that the limit passed */
+    if (writes && behind) emit(m, FT_X_QUEUE, RWLOCKS, 0, 0, 0);
+    emit(m, writes ? FT_X_WRITE_LOCK : FT_X_READ_LOCK, RWLOCKS, 0,
+         behind | (timed ? FT_X_TIMED : 0), 0);
+    if (timed) {
+        emit(m, LOCAL_SKIP_IF, 0, 0, 1, 1);
+        emit(m, FT_X_WRITE_UNLOCK, RWLOCKS, 0, 0, 0);
+        return;
+    }
     if (draw(m, 2)) block(m, depth + 1);
     emit(m, writes ? FT_X_WRITE_UNLOCK : FT_X_READ_UNLOCK, RWLOCKS, 0, 0, 0);
 }

@@ -73,6 +73,8 @@ static void on_rwlock(const ft_x_action *a)
 {
     uint32_t o = a->operation.object;
     switch (a->operation.kind) {
+    case FT_X_QUEUE:
+        break;
     case FT_X_READ_UNLOCK:
         release(a->thread, at(o, 1));
         break;

@@ -196,7 +196,7 @@ void ft_rt_follow_hook(ft_rt_thread *self)
         if (!within && (!there || is_on_its_way(e))) return;
         stand(self);
         await_turn(self, e);
-        if (within || polls(e)) continue;
+        if (within || polls(e) || e->kind == FT_X_QUEUE) continue;
         await_rest(self, true);
         await_return(self);
         order.finished = order.done[self->follows];
