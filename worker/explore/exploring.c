@@ -203,7 +203,8 @@ bool ft_exploring_on_class(void *context, const ft_x_run *run, const ft_unfoldin
 bool ft_exploring_should_stop(void *context)
 {
     const ft_exploring *x = context;
-    return x->anew || ft_exploring_now() - x->began > x->seconds;
+    return x->anew || ft_exploring_now() - x->began > x->seconds ||
+           (x->share.soft_runs && x->runs >= x->share.soft_runs);
 }
 
 bool ft_exploring_must_stop(void *context)

@@ -40,7 +40,8 @@ typedef struct ft_exploring_progress {
  * (explore/subtree.h) that are open; so does a part. Zero: nobody else would search them. */
 typedef struct ft_exploring_share {
     uint32_t soft_ms;
-    uint32_t parts; /* tasks that are handed back at most, each with some subtrees */
+    uint64_t soft_runs; /* the same after so many executions; 0: no bound */
+    uint32_t parts;     /* tasks that are handed back at most, each with some subtrees */
 } ft_exploring_share;
 
 /* PLAN of the job (JOB of docs/records.md with "program"); new reference. FT_USAGE: the

@@ -91,7 +91,8 @@ static uint32_t number_of(const ft_exchange *exchange, const char *member)
 
 static ft_exploring_share share_of(const ft_exchange *exchange)
 {
-    return (ft_exploring_share){number_of(exchange, "soft_ms"), number_of(exchange, "parts")};
+    return (ft_exploring_share){.soft_ms = number_of(exchange, "soft_ms"),
+                                .parts = number_of(exchange, "parts")};
 }
 
 ft_status ft_serve_explore(ft_exchange *exchange, json_t **plan, ft_error *err)
