@@ -267,6 +267,7 @@ typedef enum ft_mutex_kind {
     X(MISUSE, "misuse", "a synchronisation object or a thread is used as it must not be")          \
     X(RACE, "race", "two accesses of different threads without order, one a write")                \
     X(DEADLOCK, "deadlock", "a thread waits, and no thread can go on")                             \
+    X(LIVE_LOCK, "live-lock", "threads go round in circles, on values that no thread changes")     \
     X(LIMIT, "limit", "a limit of the implementation, not an error of the program")
 typedef enum ft_program_error {
     FT_ERROR_NONE,

@@ -443,6 +443,7 @@ static ft_status check_explore(checker *c, const json_t *value)
                                      {"runs", false, check_count},
                                      {"steps", false, check_count},
                                      {"iterations", false, check_count},
+                                     {"polls", false, check_count},
                                      {"expect_exit", false, check_exit},
                                      {NULL, false, NULL}};
     return check_members(c, value, "explore", MEMBERS);

@@ -251,6 +251,8 @@ static void add_sums(json_t *state, const json_t *explored)
         json_object_set(state, "threads", threads);
     if (!json_object_get(state, "open") && json_object_get(explored, "open"))
         json_object_set(state, "open", json_object_get(explored, "open"));
+    if (!json_object_get(state, "lingers") && json_object_get(explored, "lingers"))
+        json_object_set(state, "lingers", json_object_get(explored, "lingers"));
 }
 
 static ft_status read_explored(ft_span text, json_t **explored, ft_error *err)

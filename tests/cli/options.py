@@ -1003,6 +1003,15 @@ def of_input(world, command):
         need(run("explore", "--input", "int", "inputs.program").code == 2)
 
 
+def of_iterations(world, command):
+    (WORK / "rounds.c").write_text("unsigned __VERIFIER_nondet_uint(void);\nvoid __VERIFIER_assume(int);\n"
+                                   "int main(void) { unsigned n = __VERIFIER_nondet_uint(); __VERIFIER_assume(n < 6);\n"
+                                   "while (n--) ; return 0; }")
+    if run("lower", "rounds.c", "-o", "rounds.program").code == 0:
+        need(run("explore", "rounds.program").code == 0)
+        need(run("explore", "--iterations", "2", "rounds.program").code == 3)
+
+
 EFFECTS += [
     ("include", "explore verify", of_sources("-I", "bad", '#if __has_include("bad.h")\n#define BAD\n#endif\n'
                                               "int main(void) {\n#ifdef BAD\n assert(0);\n#endif\n return 0; }")),
@@ -1013,6 +1022,7 @@ EFFECTS += [
     ("threads", "lower explore verify", of_threads),
     ("check", "explore", of_explore_check),
     ("input", "explore", of_input),
+    ("iterations", "explore", of_iterations),
     ("output", "lower", of_lower_output),
     ("text", "lower", lambda world, command: need(lowered() is None or lowered().startswith("program 1"))),
     ("include", "lower", of_lower_include),

@@ -28,8 +28,8 @@ void ft_inputs_release_words(inputs_words *words)
     ft_intern_release(&words->all);
 }
 
-static void add_memory(const inputs_program *p, const ft_program *program, const ft_interpreter *m,
-                       ft_strbuf *word)
+void ft_inputs_memory(const inputs_program *p, const ft_program *program, const ft_interpreter *m,
+                      ft_strbuf *word)
 {
     static const struct {
         const char *name;
@@ -57,13 +57,15 @@ void ft_inputs_word(const inputs_program *p, const ft_program *program, const ft
     case FT_INTERPRETER_FAILED:
         if (e->kind == FT_ERROR_DEADLOCK)
             ft_strbuf_puts(word, "deadlock");
+        else if (e->kind == FT_ERROR_LIVE_LOCK)
+            ft_strbuf_puts(word, "live-lock"), ft_inputs_memory(p, program, m, word);
         else if (e->kind != FT_ERROR_RACE)
             ft_strbuf_printf(word, "%s at %u %u", ft_program_error_name(e->kind), e->place.function,
                              e->place.instruction);
         break;
     case FT_INTERPRETER_EXITED:
         ft_strbuf_printf(word, "exit %d", ft_interpreter_exit_code(m));
-        if (!ft_interpreter_exit_code(m)) add_memory(p, program, m, word);
+        if (!ft_interpreter_exit_code(m)) ft_inputs_memory(p, program, m, word);
         break;
     default:
         break;

@@ -40,9 +40,19 @@ typedef struct inputs_words {
 /* The word of an execution that ended; empty: it does not count (discarded, a race, a bound). */
 void ft_inputs_word(const inputs_program *p, const ft_program *program, const ft_interpreter *m,
                     ft_strbuf *word);
+/* The memory of all globals. */
+void ft_inputs_memory(const inputs_program *p, const ft_program *program, const ft_interpreter *m,
+                      ft_strbuf *word);
 /* False: more than so many executions, or a bound of the interpreter. */
 bool ft_inputs_enumerate(const inputs_program *p, const ft_program *program, uint64_t limit,
                          inputs_words *words);
+/* The same over states, each once, without races: threads may spin for ever. Where threads go round
+ * for ever on memory that stays as it is, the word is "live-lock" with that memory. `schedules`
+ * counts states. False: more than so many states, a bound, or memory that changes for ever. */
+bool ft_inputs_states(const inputs_program *p, const ft_program *program, uint64_t limit,
+                      inputs_words *words);
+/* Programs whose threads poll: spin on atomics, try locks, count their rounds. No races. */
+void ft_inputs_random_polls(uint64_t seed, inputs_program *p);
 void ft_inputs_release_words(inputs_words *words);
 
 #endif

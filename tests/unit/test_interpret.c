@@ -100,7 +100,12 @@ static const example EXAMPLES[] = {
     {FT_ERROR_ALIGNMENT, 0, "%x = atomic_load relaxed i32 @m+2 return %x"},
     {FT_ERROR_LIMIT, 0, "%p = alloc 999999999999 return i32 0"},
     {FT_ERROR_LIMIT, 0, "%x = call i64 @deep(i64 1) return i32 0"},
-    {FT_ERROR_LIMIT, 0, "jump x x: jump x"},
+    {FT_ERROR_LIMIT, 0, "jump x(i64 0) x(%i: i64): %j = add i64 %i, 1 jump x(%j)"},
+    {FT_ERROR_LIVE_LOCK, 0, "jump x x: jump x"},
+    {FT_ERROR_LIVE_LOCK, 0, "jump x x: %x = load i32 @n store i32 %x, @n jump x"},
+    {FT_ERROR_LIMIT, 0, "jump x(i32 0) x(%i: i32): store i32 %i, @n %j = xor i32 %i, 1 jump x(%j)"},
+    {FT_ERROR_LIVE_LOCK, 0,
+     "%p = stack 4 4 jump x(i32 0) x(%i: i32): store i32 %i, %p %j = xor i32 %i, 1 jump x(%j)"},
     /* an address that was stored, copied or computed knows its object; a number finds one */
     {FT_ERROR_FREED, 0,
      "%p = alloc 8 store i64 %p, @m copy @n, @m, 8 free %p %q = load i64 @n %x = load i8 %q "

@@ -12,6 +12,7 @@ struct ft_backend {
     ft_symbolic *symbolic;
     ft_x_executor executor;
     char left_open[160];
+    ft_strbuf lingers;
 };
 
 /* Inputs that are not given are open. */
@@ -41,6 +42,8 @@ ft_backend *ft_backend_new(const ft_program *program, const ft_backend_options *
                                     .max_steps = options->max_steps,
                                     .max_iterations = options->max_iterations,
                                     .expect_exit = options->expect_exit,
+                                    .polls = options->polls,
+                                    .values = options->values,
                                     .input = read_input,
                                     .should_stop = should_stop,
                                     .context = b};
@@ -54,6 +57,7 @@ void ft_backend_free(ft_backend *backend)
 {
     if (!backend) return;
     ft_symbolic_free(backend->symbolic);
+    ft_strbuf_release(&backend->lingers);
     free(backend);
 }
 
@@ -113,4 +117,11 @@ const ft_symbolic_maker *ft_backend_makers(const ft_backend *backend, size_t *n)
 bool ft_backend_bounded(const ft_backend *backend)
 {
     return ft_symbolic_counts_of(backend->symbolic).bounded > 0;
+}
+
+const char *ft_backend_lingers(ft_backend *backend)
+{
+    ft_strbuf_release(&backend->lingers);
+    bool lingers = ft_symbolic_lingers(backend->symbolic, &backend->lingers);
+    return lingers ? ft_strbuf_text(&backend->lingers) : NULL;
 }

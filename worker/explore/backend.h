@@ -21,6 +21,8 @@ typedef struct ft_backend_options {
     uint32_t max_iterations;         /* of one arm of a branch on inputs; 0: no bound */
     const ft_symbolic_maker *makers; /* of threads from 1 on: their numbers */
     size_t n_makers;
+    uint32_t polls;                     /* fruitless rounds that are counted; 0: the default */
+    bool values;                        /* of atomics, where there are inputs (symbolic.h) */
     bool (*should_stop)(void *context); /* asked within long steps; true: the run is cut */
     void *context;
 } ft_backend_options;
@@ -40,6 +42,8 @@ bool ft_backend_failure(const ft_backend *backend, const ft_x_run *run, int32_t 
 const char *ft_backend_left_open(ft_backend *backend);
 /* As ft_symbolic_makers. */
 const ft_symbolic_maker *ft_backend_makers(const ft_backend *backend, size_t *n);
+/* FILE:LINE of a thread that lingered; NULL: none did. Valid until the next call. */
+const char *ft_backend_lingers(ft_backend *backend);
 /* The bounds cut some run. */
 bool ft_backend_bounded(const ft_backend *backend);
 

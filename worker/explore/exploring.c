@@ -9,7 +9,14 @@
 #include "explore/internal.h"
 #include "program/binary.h"
 
-enum { DEFAULT_MS = 300000, DEFAULT_STEPS = 10000, FEW_THREADS = 5, MOST_ROUNDS = 200 };
+enum {
+    DEFAULT_MS = 300000,
+    DEFAULT_STEPS = 10000,
+    FEW_THREADS = 5,
+    MOST_ROUNDS = 200,
+    FEW_POLLS = 3,
+    MORE_POLLS = 20
+};
 
 /* ---- programs ---- */
 
@@ -82,7 +89,7 @@ static ft_status read_inputs(const json_t *spec, ft_exploring *x, ft_error *err)
 static ft_status read_spec(const json_t *spec, ft_exploring *x, ft_error *err)
 {
     uint64_t ms = DEFAULT_MS, preemptions = UINT32_MAX, steps = DEFAULT_STEPS, code = 0,
-             iterations = 0;
+             iterations = 0, polls = 0;
     const json_t *explore = json_object_get(spec, "explore");
     ft_status status = read_checks(spec, x, err);
     if (status == FT_OK) status = read_inputs(spec, x, err);
@@ -91,9 +98,12 @@ static ft_status read_spec(const json_t *spec, ft_exploring *x, ft_error *err)
     if (status == FT_OK) status = read_number(explore, "runs", &x->max_runs, err);
     if (status == FT_OK) status = read_number(explore, "steps", &steps, err);
     if (status == FT_OK) status = read_number(explore, "iterations", &iterations, err);
+    if (status == FT_OK) status = read_number(explore, "polls", &polls, err);
     if (status == FT_OK) status = read_number(explore, "expect_exit", &code, err);
     x->preemptions = preemptions > UINT32_MAX ? UINT32_MAX : (uint32_t)preemptions;
     x->max_iterations = (uint32_t)iterations;
+    x->polls = polls ? (uint32_t)polls : FEW_POLLS;
+    x->more_polls = polls ? 0 : MORE_POLLS;
     x->expect_exit = (int32_t)code;
     x->max_steps = steps;
     x->seconds = x->hard_seconds = (double)ms / 1000 * 0.75; /* the rest: witnesses, the server */
@@ -224,6 +234,8 @@ ft_program *ft_exploring_open(ft_exploring *x)
                                   .max_iterations = x->max_iterations,
                                   .makers = x->makers.data,
                                   .n_makers = x->makers.len,
+                                  .polls = x->polls,
+                                  .values = !x->counted,
                                   .should_stop = ft_exploring_must_stop,
                                   .context = x};
     x->anew = x->left_aside = false;
@@ -296,9 +308,16 @@ static bool widen(ft_exploring *x)
     return x->widened = true;
 }
 
+/* Where inputs, or plain writes that they decide about, make what atomics hold. */
+static bool count_writes(ft_exploring *x)
+{
+    if (x->counted || !ft_exploring_has_inputs(x->program)) return false;
+    return x->counted = true;
+}
+
 void ft_exploring_give_way(ft_exploring *x, ft_error *err)
 {
-    if (widen(x))
+    if (count_writes(x) || widen(x))
         x->anew = true;
     else
         leave_open(x, err);
@@ -308,6 +327,22 @@ void ft_exploring_give_way(ft_exploring *x, ft_error *err)
 static bool has_time(const ft_exploring *x)
 {
     return ft_exploring_now() - x->began < x->seconds;
+}
+
+/* A loop that counts its rounds may give up after some more of them: where that ends soon. */
+static bool wants_more_rounds(ft_exploring *x)
+{
+    bool ended = x->outcome.stop == FT_X_STOP_END && !x->anew;
+    bool soon = ft_exploring_now() - x->began < x->seconds / 10;
+    bool more = ended && soon && x->lingers && x->more_polls > x->polls;
+    if (more) x->polls = x->more_polls;
+    return more;
+}
+
+/* Atomics whose first content depends on what inputs decided do not repeat it. */
+static bool strays(const ft_exploring *x)
+{
+    return x->outcome.total.strayed || x->outcome.tree.strayed;
 }
 
 /* Widening helps once: it is tried where the time is over as well. */
@@ -321,7 +356,9 @@ static ft_status explore(ft_exploring *x, ft_error *err)
             status = FT_OK;
             if (x->anew) continue;
         }
-        if (status != FT_OK || !x->anew || rounds >= MOST_ROUNDS || !has_time(x)) return status;
+        if (status != FT_OK || rounds >= MOST_ROUNDS || !has_time(x)) return status;
+        bool again = (strays(x) && count_writes(x)) || wants_more_rounds(x);
+        if (!x->anew && !again) return status;
     }
 }
 
@@ -333,6 +370,7 @@ void ft_exploring_release(ft_exploring *x)
         ft_execution_release(&x->failures.data[i].execution);
     ft_vec_release(&x->failures);
     free(x->open);
+    free(x->lingers);
     ft_vec_release(&x->points);
     ft_vec_release(&x->fresh);
     ft_vec_release(&x->inputs);

@@ -19,7 +19,18 @@ static const uint8_t CHECK_OF[FT_PROGRAM_ERRORS] = {
     [FT_ERROR_UNREACHABLE] = FT_CHECK_FAILURE, [FT_ERROR_BAD_CALL] = FT_CHECK_FAILURE,
     [FT_ERROR_MISUSE] = FT_CHECK_LOCK,         [FT_ERROR_RACE] = FT_CHECK_RACE,
     [FT_ERROR_DEADLOCK] = FT_CHECK_DEADLOCK,   [FT_ERROR_LIMIT] = FT_CHECK_FAILURE,
+    [FT_ERROR_LIVE_LOCK] = FT_CHECK_FAILURE,
 };
+
+bool ft_exploring_has_inputs(const ft_program *p)
+{
+    for (size_t i = 0; i < p->functions.len; i++) {
+        const ft_function *f = &p->functions.data[i];
+        for (size_t k = 0; k < f->instructions.len; k++)
+            if (f->instructions.data[k].code == FT_CODE_INPUT) return true;
+    }
+    return false;
+}
 
 bool ft_exploring_has(ft_check check)
 {
@@ -52,12 +63,14 @@ static uint64_t key_of(const ft_x_run *run, const ft_execution *x, const ft_inte
 {
     uint64_t key = mixed((uint64_t)x->error << 32, (uint32_t)x->exit_code);
     if (x->error == FT_ERROR_NONE) return key;
-    if (x->error != FT_ERROR_DEADLOCK) /* of a race: whichever came first */
+    if (x->error != FT_ERROR_DEADLOCK &&
+        x->error != FT_ERROR_LIVE_LOCK) /* of a race: whichever came first */
         return mixed(key,
                      place_hash(e->place) + (e->kind == FT_ERROR_RACE ? place_hash(e->other) : 0));
     for (int t = 0; t < FT_X_THREADS; t++) {
         const ft_x_operation *o = &run->pending[t];
         if (o->kind != FT_X_NONE) key = mixed(key, (uint64_t)o->kind << 32 | o->object);
+        if (o->kind == FT_X_AWAIT) key = mixed(key, (uint64_t)o->value2); /* its objects */
     }
     return key;
 }
@@ -125,6 +138,9 @@ void ft_exploring_take_facts(ft_exploring *x)
     if (bounds_threads(x->program)) x->bounded = true;
     free(x->open);
     x->open = open ? ft_strdup(open) : NULL;
+    const char *lingers = ft_backend_lingers(x->backend);
+    free(x->lingers);
+    x->lingers = lingers ? ft_strdup(lingers) : NULL;
 }
 
 /* ---- records ---- */
@@ -217,13 +233,7 @@ typedef struct rest {
 
 static void say_inputs(const ft_exploring *x, ft_strbuf *out)
 {
-    bool reads = false;
-    for (size_t i = 0; i < x->program->functions.len; i++) {
-        const ft_function *f = &x->program->functions.data[i];
-        for (size_t k = 0; k < f->instructions.len; k++)
-            reads |= f->instructions.data[k].code == FT_CODE_INPUT;
-    }
-    if (reads)
+    if (ft_exploring_has_inputs(x->program))
         ft_strbuf_puts(out, x->inputs.len ? " and every input but those that are given"
                                           : " and every input");
 }
@@ -231,8 +241,8 @@ static void say_inputs(const ft_exploring *x, ft_strbuf *out)
 static bool is_every(const ft_exploring *x)
 {
     return x->outcome.cover == FT_X_COVER_EVERY && !x->outcome.total.cut &&
-           !x->outcome.total.strayed && !x->outcome.total.lingering && !x->outcome.tree.cut &&
-           !x->outcome.tree.strayed && !x->bounded && !x->open;
+           !x->outcome.total.strayed && !x->outcome.total.lingering && !x->lingers &&
+           !x->outcome.tree.cut && !x->outcome.tree.strayed && !x->bounded && !x->open;
 }
 
 static void set_rest(rest *r, ft_verdict verdict, ft_reason reason)
@@ -241,9 +251,27 @@ static void set_rest(rest *r, ft_verdict verdict, ft_reason reason)
     r->reason = reason;
 }
 
+/* Where a loop's further rounds were not tried, nothing is called every schedule. */
+static void say_cover(const ft_exploring *x, ft_strbuf *out)
+{
+    static const char EVERY[] = "every schedule";
+    ft_strbuf words = {0};
+    ft_x_outcome_print(&x->outcome, &words);
+    const char *text = ft_strbuf_text(&words);
+    if (x->lingers && strncmp(text, EVERY, sizeof EVERY - 1) == 0) {
+        ft_strbuf_puts(out, "schedules");
+        text += sizeof EVERY - 1;
+    }
+    ft_strbuf_puts(out, text);
+    if (x->lingers)
+        ft_strbuf_printf(out, ", with at most %" PRIu32 " fruitless rounds of %s", x->polls,
+                         x->lingers);
+    ft_strbuf_release(&words);
+}
+
 static void judge_rest(const ft_exploring *x, rest *r)
 {
-    ft_x_outcome_print(&x->outcome, &r->text);
+    say_cover(x, &r->text);
     bool strayed = x->outcome.total.strayed || x->outcome.tree.strayed;
     if (is_every(x) && !x->left_aside) {
         set_rest(r, FT_VERDICT_SAFE, FT_REASON_EXPLORED);
@@ -262,8 +290,9 @@ static void judge_rest(const ft_exploring *x, rest *r)
         ft_strbuf_puts(&r->text, "; the time ran out");
     } else {
         set_rest(r, FT_VERDICT_BOUNDED, FT_REASON_BOUND);
-        ft_strbuf_puts(&r->text,
-                       x->bounded ? "; runs were cut by a bound" : "; by the job's bound");
+        ft_strbuf_puts(&r->text, x->bounded   ? "; runs were cut by a bound"
+                                 : x->lingers ? ""
+                                              : "; by the job's bound");
     }
 }
 

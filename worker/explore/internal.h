@@ -31,6 +31,8 @@ typedef struct ft_exploring {
     FT_VEC(ft_given_input) inputs;
     uint64_t max_runs, max_steps;
     uint32_t preemptions, max_iterations;
+    uint32_t polls, more_polls; /* of the round; of one behind it, 0: none */
+    bool counted; /* what atomics hold cannot be followed, so their writes are counted */
     int32_t expect_exit;
     double began, seconds; /* of this task: then it starts no further run */
     double hard_seconds;   /* then the run at hand is cut */
@@ -46,6 +48,7 @@ typedef struct ft_exploring {
     ft_x_outcome outcome;   /* of the last round, and below */
     bool bounded;
     char *open;          /* why some run was left open; NULL: none was */
+    char *lingers;       /* where a thread's further rounds were not tried; NULL: nowhere */
     ft_backend *backend; /* while a round runs */
     /* of a search that is shared out */
     ft_x_rest rest; /* of the plan's round */
@@ -87,6 +90,7 @@ void ft_exploring_hand_back(ft_exploring *x, ft_x_subtrees *open, ft_x_subtrees 
 
 /* ---- findings.c */
 
+bool ft_exploring_has_inputs(const ft_program *program);
 bool ft_exploring_has(ft_check check); /* is it one that programs can fail? */
 /* Keeps a copy if it is the best run that fails so. */
 void ft_exploring_note(ft_exploring *x, const ft_x_run *run, const ft_execution *failed,

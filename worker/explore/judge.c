@@ -149,9 +149,19 @@ static uint64_t packed(const ft_interpreter *m)
     return ft_judgement_pack(j);
 }
 
-static bool is_equal(const running *r, const ft_interpreter *m, bool stuck)
+/* Does some thread go round for ever? */
+static bool is_live_lock(running *r)
 {
-    ft_interpreter_state state = ft_interpreter_state_of(m);
+    ft_sym_operation o;
+    for (uint32_t t = 0; t < ft_sym_thread_count(r->m); t++)
+        if (ft_running_poll(r, t) || (ft_sym_stands_before(r->m, t, &o) && o.circles)) return true;
+    return false;
+}
+
+static bool is_equal(running *r, ft_interpreter *m, bool stuck)
+{
+    ft_program_error still = is_live_lock(r) ? FT_ERROR_LIVE_LOCK : FT_ERROR_DEADLOCK;
+    ft_interpreter_state state = stuck ? ft_interpreter_settle(m) : ft_interpreter_state_of(m);
     const ft_interpreter_error *e = ft_interpreter_error_of(m);
     const ft_sym_error *own = ft_sym_error_of(r->m);
     switch (ft_sym_end_of(r->m)) {
@@ -163,7 +173,7 @@ static bool is_equal(const running *r, const ft_interpreter *m, bool stuck)
         return state == FT_INTERPRETER_EXITED &&
                ft_interpreter_exit_code(m) == ft_sym_exit_code(r->m);
     default:
-        if (stuck) return state == FT_INTERPRETER_FAILED && e->kind == FT_ERROR_DEADLOCK;
+        if (stuck) return state == FT_INTERPRETER_FAILED && e->kind == still;
         return state == FT_INTERPRETER_EXITED;
     }
 }

@@ -142,28 +142,33 @@ static const uint8_t UPDATES[FT_UPDATES] = {
     [FT_UPDATE_UMAX] = FT_X_UNSIGNED_MAX, [FT_UPDATE_UMIN] = FT_X_UNSIGNED_MIN,
 };
 
-static int64_t operand(const running *r, uint32_t t, uint32_t i, uint8_t width)
+/* *number false: inputs decide it. */
+static int64_t operand(const running *r, uint32_t t, uint32_t i, uint8_t width, bool *number)
 {
-    uint64_t bits;
-    bool number = ft_sym_operand(r->m, t, i, &bits);
-    assert(number); /* the program reads no input */
-    (void)number;
+    uint64_t bits = 0;
+    *number &= ft_sym_operand(r->m, t, i, &bits);
     return sized(bits, width);
 }
 
-/* An exchange depends on what a store does. Where values may be terms, only reading or writing
- * counts. */
-static void add_operands(running *r, uint32_t t, const ft_instruction *in, ft_x_operation *x)
+static ft_x_operation counted(ft_x_operation x)
+{
+    x.kind = x.kind == FT_X_LOAD ? FT_X_READ : FT_X_WRITE;
+    return x;
+}
+
+/* An exchange depends on what a store does. False: inputs decide a value. */
+static bool add_operands(running *r, uint32_t t, const ft_instruction *in, ft_x_operation *x)
 {
     uint8_t width = in->width;
     bool exchange = in->code == FT_CODE_ATOMIC_UPDATE && in->attribute == FT_UPDATE_EXCHANGE;
-    bool open = ft_sym_world_has_inputs(r->c->world);
-    if (exchange || (open && x->kind != FT_X_LOAD)) x->kind = FT_X_STORE;
-    if (open) return;
-    if (x->kind == FT_X_STORE) x->value = operand(r, t, exchange ? 1 : 0, width);
-    if (x->kind == FT_X_UPDATE || x->kind == FT_X_SWAP) x->value = operand(r, t, 1, width);
-    if (x->kind == FT_X_SWAP) x->value2 = operand(r, t, 2, width);
+    bool numbers = true;
+    if (exchange) x->kind = FT_X_STORE;
+    if (x->kind == FT_X_STORE) x->value = operand(r, t, exchange ? 1 : 0, width, &numbers);
+    if (x->kind == FT_X_UPDATE || x->kind == FT_X_SWAP)
+        x->value = operand(r, t, 1, width, &numbers);
+    if (x->kind == FT_X_SWAP) x->value2 = operand(r, t, 2, width, &numbers);
     if (x->kind == FT_X_UPDATE) x->value2 = FT_X_UPDATE_OF(UPDATES[in->attribute], width / 8);
+    return numbers;
 }
 
 /* LEAVE names its round, from 1. */
@@ -175,14 +180,16 @@ static ft_x_operation barrier(running *r, uint32_t t, const ft_sym_operation *o)
     return x;
 }
 
-static ft_x_operation simple(running *r, uint32_t t, const ft_sym_operation *o)
+static ft_status simple(running *r, uint32_t t, const ft_sym_operation *o, ft_x_operation *x,
+                        ft_error *err)
 {
-    ft_x_operation x = plain((ft_x_kind)SIMPLE[o->code]);
-    if (x.kind == FT_X_STEP) return x;
-    x.object = object_of(r, o->object);
-    if (ft_x_kind_class((ft_x_kind)x.kind) == FT_X_ATOMIC)
-        add_operands(r, t, instruction_of(r, o), &x);
-    return x;
+    *x = plain((ft_x_kind)SIMPLE[o->code]);
+    if (x->kind == FT_X_STEP) return FT_OK;
+    x->object = object_of(r, o->object);
+    if (ft_x_kind_class((ft_x_kind)x->kind) != FT_X_ATOMIC) return FT_OK;
+    if (r->c->counts_atomics) return *x = counted(*x), FT_OK;
+    if (add_operands(r, t, instruction_of(r, o), x)) return FT_OK;
+    return refuse(r, o, "inputs decide what an atomic instruction writes", err);
 }
 
 static ft_x_operation wait(running *r, const ft_sym_operation *o)
@@ -220,6 +227,8 @@ ft_status ft_running_operation(running *r, uint32_t t, const ft_sym_operation *o
 {
     if (o->arms) return *x = (ft_x_operation){.kind = FT_X_BRANCH, .value = o->arms}, FT_OK;
     if (o->stands) return *x = (ft_x_operation){.kind = FT_X_TAKE, .object = NEVER}, FT_OK;
+    if (o->circles) return *x = ft_x_watch(r->c->watches, FT_X_AWAIT, NULL, 0), FT_OK;
+    if (ft_running_poll(r, t)) return *x = *ft_running_poll(r, t), FT_OK;
     if (ft_sym_section(r->m) == t + 1 && !may_be_in_section(o->code))
         return refuse(r, o, "this instruction is not explored within an atomic section", err);
     switch (o->code) {
@@ -271,7 +280,7 @@ ft_status ft_running_operation(running *r, uint32_t t, const ft_sym_operation *o
         break;
     default:
         if (!SIMPLE[o->code]) return *x = plain(FT_X_STEP), FT_OK; /* a step that a bound cut */
-        *x = simple(r, t, o);
+        return simple(r, t, o, x, err);
     }
     return FT_OK;
 }
@@ -324,11 +333,14 @@ ft_status ft_running_check_content(running *r, const ft_sym_operation *o, const 
     ft_x_class class = ft_x_kind_class((ft_x_kind)x->kind);
     if (class == FT_X_SEMAPHORE && x->object != NEVER)
         meet(r, x->object, (int64_t)state_of(r, o).count);
-    if (class != FT_X_ATOMIC || ft_sym_world_has_inputs(r->c->world)) return FT_OK;
+    if (class != FT_X_ATOMIC) return FT_OK;
     const tracked *k = &r->objects.data[x->object];
     const ft_instruction *in = instruction_of(r, o);
     uint64_t bits = 0;
-    if (!ft_sym_read(r->m, o->object, in->width / 8u, &bits)) return FT_OK; /* an error */
+    if (!ft_sym_read(r->m, o->object, in->width / 8u, &bits)) {
+        if (!ft_sym_world_has_inputs(r->c->world)) return FT_OK; /* an error */
+        return refuse(r, o, "inputs decide what atomic instructions use", err);
+    }
     int64_t content = sized(bits, in->width);
     if (k->met && content != k->content)
         return refuse(r, o, "a plain write changed what atomic instructions use", err);
@@ -369,6 +381,9 @@ void ft_running_track(running *r, uint32_t t, const ft_sym_operation *o, const f
         break;
     case FT_X_STORE:
         k->content = x->value;
+        break;
+    case FT_X_WRITE:
+        k->content++;
         break;
     case FT_X_UPDATE:
         k->content = ft_x_updated(k->content, x->value, x->value2);

@@ -21,7 +21,7 @@ static const double LEVELS_SHARE = 0.4; /* of the job's time */
     X(classes)                                                                                     \
     X(redundant) X(infeasible) X(discarded) X(stuck) X(cut) X(lingering) X(cut_off) X(strayed)
 #define LEVEL_COUNTS(X) X(complete) X(classes) X(of_next) X(samples) X(seen)
-#define FLAGS(X)        X(bounded) X(left_aside) X(widened) X(incomplete) X(cut_short)
+#define FLAGS(X)        X(bounded) X(left_aside) X(widened) X(counted) X(incomplete) X(cut_short)
 
 /* ---- EXPLORED: written ---- */
 
@@ -54,8 +54,10 @@ static json_t *explored_of(const ft_exploring *x)
 #define FT_ROW(name) json_object_set_new(flags, #name, json_boolean(x->name));
     FLAGS(FT_ROW)
 #undef FT_ROW
-    json_t *explored = json_pack("{s:o, s:o, s:o, s:o}", "points", points_of(&x->points), "threads",
-                                 makers_of(x), "counts", counts, "flags", flags);
+    json_t *explored =
+        json_pack("{s:o, s:o, s:o, s:o, s:I}", "points", points_of(&x->points), "threads",
+                  makers_of(x), "counts", counts, "flags", flags, "polls", (json_int_t)x->polls);
+    if (x->lingers) json_object_set_new(explored, "lingers", json_string(x->lingers));
     if (x->open) json_object_set_new(explored, "open", json_string(x->open));
     return explored;
 }
@@ -75,6 +77,8 @@ static json_t *explored_anew(ft_exploring *x)
     for (size_t i = 0; i < x->fresh.len; i++) ft_points_add(&x->points, x->fresh.data[i]);
     x->counts = (ft_x_counts){0};
     x->left_aside = x->incomplete = false;
+    free(x->lingers);
+    x->lingers = NULL;
     return explored_of(x);
 }
 
@@ -150,12 +154,17 @@ static void read_sums(ft_exploring *x, const json_t *explored)
 #undef FT_ROW
     x->levels.every = json_is_true(json_object_get(levels, "every"));
     x->open = open ? ft_strdup(open) : NULL;
+    const char *lingers = json_string_value(json_object_get(explored, "lingers"));
+    x->lingers = lingers ? ft_strdup(lingers) : NULL;
 }
 
 static ft_status read_explored(ft_exploring *x, const json_t *explored, ft_error *err)
 {
     ft_status status = read_points(x, json_object_get(explored, "points"), err);
-    x->widened = json_is_true(json_object_get(json_object_get(explored, "flags"), "widened"));
+    const json_t *flags = json_object_get(explored, "flags");
+    x->widened = json_is_true(json_object_get(flags, "widened"));
+    x->counted = json_is_true(json_object_get(flags, "counted"));
+    if (count_of(explored, "polls")) x->polls = (uint32_t)count_of(explored, "polls");
     return status == FT_OK ? read_makers(x, json_object_get(explored, "threads"), err) : status;
 }
 

@@ -37,6 +37,23 @@ typedef struct begun {
     uint64_t count; /* of a semaphore: with how much, which inputs may decide */
 } begun;
 
+/* An attempt of a thread, and where the thread stood before it. */
+typedef struct visit {
+    ft_sym_mark *mark;
+    ft_x_attempt attempt;
+    uint64_t address;
+    uint8_t width; /* of an atomic's content */
+    ft_sym_place place;
+} visit;
+
+/* What a thread did since it last changed anything, and the poll before which it stands. */
+typedef struct poller {
+    FT_VEC(visit) visits;
+    uint64_t changes;
+    ft_x_operation poll; /* NONE: it stands before none */
+    uint32_t first;      /* of the poll: its first attempt */
+} poller;
+
 typedef struct running {
     ft_symbolic *c;
     ft_sym_state *m;
@@ -48,6 +65,7 @@ typedef struct running {
     uint32_t made[FT_X_THREADS]; /* children so far */
     uint32_t steps[FT_X_THREADS];
     int64_t round[FT_X_THREADS];
+    poller *pollers[FT_X_THREADS]; /* NULL: it made no attempt yet */
 } running;
 
 typedef struct snapshot {
@@ -75,6 +93,9 @@ struct ft_symbolic {
     size_t kept, kept_bytes;
     ft_map by_key; /* -> index in snapshots */
     ft_symbolic_counts counts;
+    ft_x_watches *watches;
+    bool counts_atomics;  /* an atomic's content is how often it was written: READ and WRITE */
+    ft_sym_place lingers; /* the first place in the program where a thread lingered */
     ft_interpreter_error error;
     FT_VEC(ft_symbolic_input) inputs;
     FT_VEC(ft_x_pick) picks;
@@ -94,6 +115,24 @@ ft_status ft_running_check_content(running *r, const ft_sym_operation *o, const 
 uint64_t ft_running_outcome(const running *r, const ft_sym_operation *o, const ft_x_operation *x);
 /* Updates the run's knowledge by the action. */
 void ft_running_track(running *r, uint32_t t, const ft_sym_operation *o, const ft_x_action *a);
+
+/* ---- polls.c: threads that poll (explore/watch.h) */
+/* Before a step of the thread that is no poll: what is compared behind it. */
+typedef struct polled {
+    bool tries;
+    visit v;
+} polled;
+polled ft_running_tries(running *r, uint32_t t, const ft_sym_operation *o, const ft_x_operation *x);
+/* Behind it: does the thread stand before a poll now? */
+void ft_running_tried(running *r, uint32_t t, const ft_sym_operation *o, const ft_x_action *a,
+                      polled *p);
+/* The poll before which the thread stands; NULL: none. */
+const ft_x_operation *ft_running_poll(const running *r, uint32_t t);
+/* Would an attempt that it watches turn out otherwise? */
+bool ft_running_differs(const running *r, uint32_t t);
+void ft_running_polls_on(running *r, uint32_t t, bool late); /* the poll was carried out */
+void ft_running_copy_polls(running *to, const running *from);
+void ft_running_release_polls(running *r);
 
 /* ---- judge.c */
 /* Has the interpreter execute the run, which ended; its result, packed. False: it could not be

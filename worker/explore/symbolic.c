@@ -1,5 +1,6 @@
 #include "explore/symbolic.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ static void release(running *r)
     ft_vec_release(&r->objects);
     ft_vec_release(&r->lives);
     ft_vec_release(&r->arms);
+    ft_running_release_polls(r);
 }
 
 #define COPY_VEC(to, from)                                                                         \
@@ -46,6 +48,8 @@ static running copy_of(const running *from)
     COPY_VEC(&r.objects, &from->objects);
     COPY_VEC(&r.lives, &from->lives);
     COPY_VEC(&r.arms, &from->arms);
+    memset(r.pollers, 0, sizeof r.pollers);
+    ft_running_copy_polls(&r, from);
     return r;
 }
 
@@ -204,6 +208,40 @@ static uint64_t arm_of(running *r, uint32_t t, const ft_sym_operation *o)
     return best;
 }
 
+/* Can the thread go on, but late? */
+static bool can_go_on(const running *r, uint32_t t)
+{
+    uint64_t variants[FT_SYM_THREADS];
+    bool goes = ft_sym_choices(r->m, t, variants);
+    return goes && (!ft_running_poll(r, t) || ft_running_differs(r, t));
+}
+
+static bool is_late(const running *r, uint32_t t)
+{
+    const ft_x_operation *poll = ft_running_poll(r, t);
+    if (!poll || poll->kind != FT_X_LINGER || ft_sym_end_of(r->m) != FT_SYM_GOING) return false;
+    for (uint32_t k = 0; k < ft_sym_thread_count(r->m); k++)
+        if (can_go_on(r, k)) return false;
+    return true;
+}
+
+/* The poll before which the thread stands; FT_CONFLICT: it cannot be. */
+static ft_status step_poll(running *r, uint32_t t, const ft_x_pick *pick)
+{
+    ft_x_action a = {.operation = *ft_running_poll(r, t), .thread = (uint16_t)t};
+    bool late = pick ? pick->variant == FT_X_TIMED_OUT : !ft_running_differs(r, t);
+    if (ft_sym_end_of(r->m) != FT_SYM_GOING || (late ? !is_late(r, t) : !can_go_on(r, t)))
+        return FT_CONFLICT;
+    a.variant = late ? FT_X_TIMED_OUT : FT_X_IN_TIME;
+    ft_sym_clock clock = causes_of(r, &a);
+    add_taken(r, &a, (ft_x_pick){.thread = UINT16_MAX}, &clock);
+    ft_sym_pass(r->m, t, &clock);
+    ft_running_polls_on(r, t, late);
+    r->steps[t]++;
+    r->c->counts.steps++;
+    return FT_OK;
+}
+
 /* FT_CONFLICT: it cannot be. *cut: a bound was passed. */
 static ft_status step(running *r, uint32_t t, const ft_x_pick *pick, bool *cut, ft_error *err)
 {
@@ -211,6 +249,7 @@ static ft_status step(running *r, uint32_t t, const ft_x_pick *pick, bool *cut, 
     ft_x_action a = {.thread = (uint16_t)t};
     uint64_t variant;
     if (t >= ft_sym_thread_count(r->m) || !ft_sym_stands_before(r->m, t, &o)) return FT_CONFLICT;
+    if (ft_running_poll(r, t)) return step_poll(r, t, pick);
     ft_status status = ft_running_operation(r, t, &o, &a.operation, err);
     if (status != FT_OK) return status;
     if (!variant_of(r, t, &a.operation, pick, &variant)) return FT_CONFLICT;
@@ -229,9 +268,11 @@ static ft_status step(running *r, uint32_t t, const ft_x_pick *pick, bool *cut, 
     ft_x_pick own = {.thread = a.thread, .variant = variant};
     if (o.arms || (o.code == FT_CODE_ATOMIC_END && a.operation.kind == FT_X_UNLOCK))
         own.thread = UINT16_MAX;
+    polled tried = ft_running_tries(r, t, &o, &a.operation);
     add_taken(r, &a, own, &clock);
     ft_sym_step(r->m, t, variant, &clock);
     ft_running_track(r, t, &o, &a);
+    ft_running_tried(r, t, &o, &a, &tried);
     r->steps[t]++;
     r->c->counts.steps++;
     return FT_OK;
@@ -243,12 +284,11 @@ static ft_status step(running *r, uint32_t t, const ft_x_pick *pick, bool *cut, 
  * be left alone. */
 static bool choose(const running *r, uint32_t *thread)
 {
-    uint64_t variants[FT_SYM_THREADS];
     ft_sym_operation o;
     uint32_t n = ft_sym_thread_count(r->m), avoided = UINT32_MAX, other = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t t = (*thread + i) % n;
-        if (!ft_sym_choices(r->m, t, variants)) continue;
+        if (!can_go_on(r, t)) continue;
         bool avoids = r->c->task.avoid[t] == r->steps[t] + 1;
         bool branches = ft_sym_stands_before(r->m, t, &o) && o.arms;
         if (branches && !avoids) return *thread = t, true;
@@ -256,6 +296,8 @@ static bool choose(const running *r, uint32_t *thread)
         if (!avoids && other == UINT32_MAX) other = t;
     }
     *thread = other != UINT32_MAX ? other : avoided;
+    for (uint32_t t = 0; t < n && *thread == UINT32_MAX; t++)
+        if (is_late(r, t)) *thread = t;
     return *thread != UINT32_MAX;
 }
 
@@ -402,6 +444,7 @@ ft_symbolic *ft_symbolic_new(const ft_program *program, const ft_symbolic_option
     c->program = program;
     if (options) c->options = *options;
     if (!c->options.max_steps) c->options.max_steps = 100000;
+    if (!c->options.polls) c->options.polls = 3;
     if (!c->options.snapshot_bytes) c->options.snapshot_bytes = (size_t)256 << 20;
     ft_sym_options own = {.max_instructions = c->options.max_instructions,
                           .max_bytes = c->options.max_bytes,
@@ -413,8 +456,11 @@ ft_symbolic *ft_symbolic_new(const ft_program *program, const ft_symbolic_option
                           .should_stop = c->options.should_stop,
                           .context = c->options.context};
     c->world = ft_sym_world_new(program, &own);
+    c->counts_atomics = ft_sym_world_has_inputs(c->world) && !c->options.values;
     c->n_objects = FIRST_OBJECT;
     c->n_threads = 1;
+    c->watches = ft_x_watches_new();
+    c->lingers = (ft_sym_place){FT_NO_SYMBOL, 0};
     c->first = (ft_x_operation){.kind = FT_X_STEP};
     return c;
 }
@@ -431,6 +477,7 @@ void ft_symbolic_free(ft_symbolic *c)
     ft_vec_release(&c->task.prefix);
     ft_vec_release(&c->inputs);
     ft_vec_release(&c->picks);
+    ft_x_watches_free(c->watches);
     ft_sym_world_free(c->world);
     free(c);
 }
@@ -451,7 +498,7 @@ ft_x_executor ft_symbolic_executor(ft_symbolic *c)
 {
     FT_REQUIRE(c);
     return (ft_x_executor){.context = c,
-                           .world = {.n_threads = 1, .first = &c->first},
+                           .world = {.n_threads = 1, .first = &c->first, .watches = c->watches},
                            .width = 1,
                            .start = start,
                            .finish = finish};
@@ -474,4 +521,16 @@ ft_symbolic_counts ft_symbolic_counts_of(const ft_symbolic *c)
     counts.solver_unknown = own.unknown;
     counts.snapshot_bytes = c->kept_bytes;
     return counts;
+}
+
+bool ft_symbolic_lingers(const ft_symbolic *c, ft_strbuf *place)
+{
+    if (c->lingers.function == FT_NO_SYMBOL) return false;
+    const ft_function *f = ft_program_function(c->program, c->lingers.function);
+    ft_position at = f->instructions.data[c->lingers.instruction].position;
+    if (at.file == FT_NO_FILE)
+        ft_strbuf_puts(place, ft_program_symbol_name(c->program, c->lingers.function));
+    else
+        ft_strbuf_printf(place, "%s:%" PRIu32, c->program->files.names[at.file], at.line);
+    return true;
 }

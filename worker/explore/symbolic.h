@@ -13,7 +13,9 @@
  * come to the symbolic run's end, the run counts as `unknown`, and is not a finding.
  *
  * An atomic section is two actions, which depend on those of every other section. Where the program
- * has inputs, atomic updates and swaps are writes whatever they read.
+ * has inputs, atomic updates and swaps are writes whatever they read, unless `values` says
+ * otherwise. A thread that polls stands before AWAIT or LINGER; one that goes round within a step,
+ * and changes nothing, before an AWAIT of nothing.
  *
  * Not taken (FT_UNSUPPORTED, with the place): an operation within an atomic section, and, where the
  * program has no input, plain writes to what atomic instructions use in between. Initialising and
@@ -25,6 +27,7 @@
 #ifndef FT_WORKER_EXPLORE_SYMBOLIC_H
 #define FT_WORKER_EXPLORE_SYMBOLIC_H
 
+#include "base/strbuf.h"
 #include "explore/executor.h"
 #include "explore/judgement.h"
 
@@ -39,9 +42,13 @@ typedef struct ft_symbolic_options {
     uint32_t max_threads;      /* FT_INTERPRETER_THREADS */
     uint32_t max_iterations;   /* how often a thread takes one arm of a branch; no bound */
     uint32_t max_inputs;       /* values that a run reads; no bound */
-    uint32_t solver_ms;        /* of one question to the solver; 2000 */
-    int32_t expect_exit;       /* the exit code that is no failure; 0 */
-    size_t snapshot_bytes;     /* states kept to go back to; 256 MiB */
+    /* Of programs with inputs: atomics have values, as in those without; FT_UNSUPPORTED where
+     * inputs decide one. Threads that poll by swaps and updates are seen only so. */
+    bool values;
+    uint32_t polls;        /* fruitless rounds of a thread that counts them; 3 */
+    uint32_t solver_ms;    /* of one question to the solver; 2000 */
+    int32_t expect_exit;   /* the exit code that is no failure; 0 */
+    size_t snapshot_bytes; /* states kept to go back to; 256 MiB */
     /* Inputs that are given, as in ft_interpreter_options; NULL: all are open. */
     bool (*input)(void *context, const char *name, uint8_t width, uint64_t *value);
     /* Asked now and then while a step runs; true: the run is cut. May be NULL. */
@@ -102,5 +109,9 @@ typedef struct ft_symbolic_counts {
     size_t snapshot_bytes;       /* of those kept now */
 } ft_symbolic_counts;
 ft_symbolic_counts ft_symbolic_counts_of(const ft_symbolic *symbolic);
+
+/* Where a thread lingered (explore/watch.h), the first such place of the program: "FILE:LINE".
+ * False: none did. */
+bool ft_symbolic_lingers(const ft_symbolic *symbolic, ft_strbuf *place);
 
 #endif

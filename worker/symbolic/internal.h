@@ -42,6 +42,7 @@ typedef struct object {
     uint64_t base, size;
     content *content; /* NULL: freed */
     bool freed, constant, heap;
+    uint32_t stack_of;      /* thread + 1, of `stack`; 0: none */
     uint64_t read, written; /* bits of the threads that did */
 } object;
 
@@ -87,7 +88,8 @@ typedef struct sym_thread {
     FT_VEC(read_count) inputs;
     uint64_t next_base;
     uint32_t *own; /* by object of the program that each thread has: its number + 1 */
-    bool exists, begun, failing, ended, detached, joined, returned, stands;
+    bool exists, begun, failing, ended, detached, joined, returned, stands, circles;
+    uint64_t changes; /* ft_sym_changes */
     bool second;
     uint8_t outcome;
     value result;
@@ -220,6 +222,8 @@ ft_symbol sym_symbol(ft_sym_state *m, uint32_t t, uint32_t name, uint8_t width);
 uint32_t sym_object_new(ft_sym_state *m, uint64_t *next_base, uint64_t size, uint64_t align);
 void sym_object_drop(object *o); /* its content */
 content *sym_content_share(content *c);
+void sym_content_drop(content *c); /* accepts NULL */
+bool sym_content_is_equal(const content *a, const content *b);
 bool sym_fits(ft_sym_state *m, uint32_t t, uint64_t size);
 /* Where an access is. offset FT_NO_TERM: at `at`. */
 typedef struct where {
@@ -232,7 +236,7 @@ bool sym_load(ft_sym_state *m, uint32_t t, value address, uint8_t width, value *
 /* In two steps, so that an instruction may find all before it changes anything. */
 bool sym_find_store(ft_sym_state *m, uint32_t t, value address, uint8_t width, value stored,
                     where *w);
-void sym_store_at(ft_sym_state *m, const where *w, uint8_t width, value stored);
+void sym_store_at(ft_sym_state *m, uint32_t t, const where *w, uint8_t width, value stored);
 value sym_load_at(const ft_sym_state *m, const where *w, uint8_t width);
 bool sym_find_output(ft_sym_state *m, uint32_t t, value address, uint64_t n);
 bool sym_copy(ft_sym_state *m, uint32_t t, value to, value from, uint64_t n, bool overlap);

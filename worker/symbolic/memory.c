@@ -30,10 +30,45 @@ content *sym_content_share(content *c)
     return c;
 }
 
+void sym_content_drop(content *c)
+{
+    drop_content(c);
+}
+
 void sym_object_drop(object *o)
 {
     drop_content(o->content);
     o->content = NULL;
+}
+
+/* Absent parts are all 0. */
+static bool is_equal_part(const void *a, const void *b, size_t n)
+{
+    const unsigned char *one = a ? a : b, *other = a ? b : NULL;
+    if (a == b) return true;
+    if (other) return memcmp(one, other, n) == 0;
+    for (size_t i = 0; i < n; i++)
+        if (one[i]) return false;
+    return true;
+}
+
+static bool is_equal_page(const page *a, const page *b)
+{
+    if (a == b) return true;
+    uint32_t n = a ? a->size : b->size;
+    return is_equal_part(a ? a->bytes : NULL, b ? b->bytes : NULL, n) &&
+           is_equal_part(a ? a->pointees : NULL, b ? b->pointees : NULL,
+                         n / 8 * sizeof(uint32_t)) &&
+           is_equal_part(a ? a->cells : NULL, b ? b->cells : NULL, n * sizeof(cell));
+}
+
+bool sym_content_is_equal(const content *a, const content *b)
+{
+    if (a == b) return true;
+    if (!a || !b || a->n != b->n) return false;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (!is_equal_page(a->pages[i], b->pages[i])) return false;
+    return true;
 }
 
 static content *new_content(uint32_t n)
@@ -156,6 +191,12 @@ void sym_set_pointee(ft_sym_state *m, uint32_t number, uint64_t offset, uint32_t
     set_pointee(&m->objects.data[number], offset, pointee);
 }
 
+/* A thread's own stack is part of its state. */
+static void changes(ft_sym_state *m, uint32_t t, const object *o)
+{
+    sym_thread_of(m, t)->changes += o->stack_of != t + 1;
+}
+
 /* ---- bytes ---- */
 
 static uint8_t byte_at(const object *o, uint64_t offset, cell *c)
@@ -226,16 +267,38 @@ static value read_at(const ft_sym_state *m, const object *o, uint64_t at, uint8_
     return v;
 }
 
-static void write_at(ft_sym_state *m, object *o, uint64_t at, uint8_t width, value v)
+static bool holds_bytes(const object *o, uint64_t at, uint32_t n, uint64_t bits, ft_term term)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        cell c;
+        uint8_t byte = byte_at(o, at + i, &c);
+        if (c.term != term || (term ? c.part != i : byte != (uint8_t)(bits >> 8 * i))) return false;
+    }
+    return true;
+}
+
+/* Does the store leave all as it is? */
+static bool holds(const object *o, uint64_t at, uint8_t width, uint32_t n, uint64_t bits, value v)
+{
+    if (!holds_bytes(o, at, n, bits, v.term)) return false;
+    bool whole = width == 64 && at % 8 == 0;
+    for (uint64_t i = at / 8; i <= (at + n - 1) / 8; i++)
+        if (pointee_at(o, i * 8) != (whole ? v.object : 0)) return false;
+    return true;
+}
+
+static void write_at(ft_sym_state *m, uint32_t t, object *o, uint64_t at, uint8_t width, value v)
 {
     uint32_t n = (width + 7u) / 8;
     uint64_t bits = v.bits;
-    forget_pointees(o, at, n);
     if (v.term && width != 8 * n) {
         value whole = sym_unary(m->world, FT_CODE_ZEXT, width, (uint8_t)(8 * n), v);
         v.term = whole.term;
         bits = whole.bits;
     }
+    if (holds(o, at, width, n, bits, v)) return;
+    changes(m, t, o);
+    forget_pointees(o, at, n);
     for (uint32_t i = 0; i < n; i++)
         put_byte(o, at + i, (uint8_t)(v.term ? 0 : bits >> 8 * i),
                  v.term ? (cell){v.term, i} : (cell){FT_NO_TERM, 0});
@@ -353,11 +416,11 @@ value sym_load_at(const ft_sym_state *m, const where *w, uint8_t width)
     return v;
 }
 
-void sym_store_at(ft_sym_state *m, const where *w, uint8_t width, value stored)
+void sym_store_at(ft_sym_state *m, uint32_t t, const where *w, uint8_t width, value stored)
 {
     object *o = object_of(m, w->object);
     if (!w->offset) {
-        write_at(m, o, w->at, width, stored);
+        write_at(m, t, o, w->at, width, stored);
         return;
     }
     uint64_t first, apart, many = places(m, w, (width + 7u) / 8, &first, &apart);
@@ -366,7 +429,7 @@ void sym_store_at(ft_sym_state *m, const where *w, uint8_t width, value stored)
         value v = sym_choice(m->world, sym_is(m->world, w->offset, at), stored,
                              read_at(m, o, at, width), width);
         v.object = 0;
-        write_at(m, o, at, width, v);
+        write_at(m, t, o, at, width, v);
     }
 }
 
@@ -464,6 +527,7 @@ bool sym_copy(ft_sym_state *m, uint32_t t, value to, value from, uint64_t n, boo
                         "%" PRIu64 " bytes are copied over a distance of %" PRIu64, n, apart);
     note(m, t, &source, n, false);
     note(m, t, &target, n, true);
+    changes(m, t, object_of(m, target.object));
     copy_bytes(object_of(m, target.object), target.at, object_of(m, source.object), source.at, n);
     return true;
 }
@@ -474,6 +538,7 @@ bool sym_fill_bytes(ft_sym_state *m, uint32_t t, value to, value byte, uint64_t 
     if (!find_range(m, t, to, n, true, &w)) return false;
     note(m, t, &w, n, true);
     object *o = object_of(m, w.object);
+    changes(m, t, o);
     forget_pointees(o, w.at, n);
     for (uint64_t i = 0; i < n; i++)
         put_byte(o, w.at + i, (uint8_t)byte.bits, (cell){byte.term, 0});
@@ -492,6 +557,7 @@ bool sym_free_object(ft_sym_state *m, uint32_t t, value address)
     if (o->freed) return sym_fail(m, t, FT_ERROR_DOUBLE_FREE, "the object was freed before");
     note(m, t, &(where){number, 0, FT_NO_TERM}, o->size, true);
     o->freed = true;
+    changes(m, t, o);
     m->bytes -= o->size;
     sym_object_drop(o);
     return true;

@@ -213,6 +213,8 @@ static bool make_object(ft_sym_state *m, uint32_t t, const ft_instruction *in)
     uint32_t number =
         sym_object_new(m, &th->next_base, size, heap ? 16 : UINT64_C(1) << in->attribute);
     m->objects.data[number].heap = heap;
+    m->objects.data[number].stack_of = heap ? 0 : t + 1;
+    th->changes += heap;
     if (!heap) ft_vec_push(&th->stack, number);
     sym_note(m, &(ft_sym_note){.kind = FT_SYM_MADE, .thread = t, .object = number});
     sym_result(m, t, in, (value){.bits = m->objects.data[number].base, .object = number + 1});
@@ -232,7 +234,7 @@ static bool store(ft_sym_state *m, uint32_t t, const ft_instruction *in)
     where w;
     value v = sym_operand(m, t, in, 0);
     if (!sym_find_store(m, t, sym_operand(m, t, in, 1), in->width, v, &w)) return false;
-    sym_store_at(m, &w, in->width, v);
+    sym_store_at(m, t, &w, in->width, v);
     return go_on(m, t);
 }
 
@@ -533,6 +535,12 @@ static handler *const HANDLERS[FT_CODES] = {
     [FT_CODE_OUTPUT] = output,
 };
 
+static bool is_over(ft_sym_state *m, uint32_t t)
+{
+    return sym_fail(m, t, FT_ERROR_LIMIT, "a step takes more than %" PRIu64 " instructions",
+                    m->world->options.max_instructions);
+}
+
 static bool should_stop(const ft_sym_state *m)
 {
     enum { EVERY = 4096 };
@@ -540,28 +548,53 @@ static bool should_stop(const ft_sym_state *m)
     return o->should_stop && m->instructions % EVERY == 0 && o->should_stop(o->context);
 }
 
+/* False: the thread does not run on. */
+static bool run_one(ft_sym_state *m, uint32_t t)
+{
+    const ft_instruction *in = sym_instruction(m, t);
+    handler *h = HANDLERS[in->code];
+    sym_thread_of(m, t)->decided.asked = 0;
+    sym_note(m, &(ft_sym_note){.kind = FT_SYM_AT,
+                               .thread = t,
+                               .depth = (uint32_t)sym_thread_of(m, t)->frames.len,
+                               .place = sym_place(m, t)});
+    if (!h) { /* visible: it stands before it when all that it needs is a number */
+        (void)sym_sync_ready(m, t, in);
+        return false;
+    }
+    if (should_stop(m)) return is_over(m, t);
+    m->instructions++;
+    if (!h(m, t, in)) return false;
+    sym_thread_of(m, t)->decided.n = 0;
+    return true;
+}
+
+/* A long step: looks for circles, which begin behind any number of instructions and are of any
+ * length (Brent 1980: the state that is compared is taken anew after 2^k instructions). */
+static void run_long(ft_sym_state *m, uint32_t t, uint64_t left)
+{
+    ft_sym_mark *mark = NULL;
+    for (uint64_t done = 0, next = 0;; left--, done++) {
+        if (!left && !is_over(m, t)) break;
+        if (mark && ft_sym_is_at(m, t, mark)) {
+            sym_thread_of(m, t)->circles = true;
+            break;
+        }
+        if (done == next) {
+            ft_sym_mark_free(mark);
+            mark = ft_sym_mark_new(m, t);
+            next = 2 * next + 1;
+        }
+        if (!run_one(m, t)) break;
+    }
+    ft_sym_mark_free(mark);
+}
+
 void sym_run(ft_sym_state *m, uint32_t t)
 {
-    uint64_t most = m->world->options.max_instructions;
-    for (uint64_t left = most;; left--) {
-        sym_thread *th = sym_thread_of(m, t);
-        const ft_instruction *in = sym_instruction(m, t);
-        handler *h = HANDLERS[in->code];
-        th->decided.asked = 0;
-        sym_note(m, &(ft_sym_note){.kind = FT_SYM_AT,
-                                   .thread = t,
-                                   .depth = (uint32_t)th->frames.len,
-                                   .place = sym_place(m, t)});
-        if (!h) { /* visible: it stands before it when all that it needs is a number */
-            (void)sym_sync_ready(m, t, in);
-            return;
-        }
-        if (!left || should_stop(m)) {
-            sym_fail(m, t, FT_ERROR_LIMIT, "a step takes more than %" PRIu64 " instructions", most);
-            return;
-        }
-        m->instructions++;
-        if (!h(m, t, in)) return;
-        sym_thread_of(m, t)->decided.n = 0;
-    }
+    enum { SHORT = 2048 };
+    uint64_t most = m->world->options.max_instructions, few = most < SHORT ? most : SHORT;
+    for (uint64_t left = few; left; left--)
+        if (!run_one(m, t)) return;
+    run_long(m, t, most - few);
 }

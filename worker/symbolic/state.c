@@ -369,6 +369,8 @@ bool ft_sym_stands_before(const ft_sym_state *m, uint32_t t, ft_sym_operation *o
     *operation = (ft_sym_operation){.code = FT_CODES, .place = sym_place(m, t)};
     if (th->ended || !th->exists) return false;
     operation->stands = th->stands;
+    operation->circles = th->circles;
+    if (th->circles) return operation->code = (ft_code)sym_instruction(m, t)->code, true;
     if (th->open) {
         operation->code = (ft_code)sym_instruction(m, t)->code;
         operation->arms = th->open->n;
@@ -396,7 +398,7 @@ bool ft_sym_stands_before(const ft_sym_state *m, uint32_t t, ft_sym_operation *o
 uint32_t ft_sym_choices(const ft_sym_state *m, uint32_t t, uint64_t variants[FT_SYM_THREADS])
 {
     const sym_thread *th = sym_thread_of(m, t);
-    if (!th->exists || th->ended || th->stands || m->end == FT_SYM_STOPPED ||
+    if (!th->exists || th->ended || th->stands || th->circles || m->end == FT_SYM_STOPPED ||
         m->end == FT_SYM_INFEASIBLE)
         return 0;
     if (th->open) {
@@ -462,4 +464,23 @@ ft_sym_end ft_sym_step(ft_sym_state *m, uint32_t t, uint64_t variant, const ft_s
     assert(clock->of[t] == th->steps);
     if (carry_out(m, t, variant)) sym_run(m, t);
     return m->end;
+}
+
+void ft_sym_pass(ft_sym_state *m, uint32_t t, const ft_sym_clock *clock)
+{
+    sym_thread *th = sym_thread_of(m, t);
+    th->steps++;
+    th->clock = *clock;
+    assert(clock->of[t] == th->steps);
+}
+
+ft_sym_place ft_sym_source(const ft_sym_state *m, uint32_t t)
+{
+    const sym_thread *th = sym_thread_of(m, t);
+    for (size_t i = th->frames.len; i-- > 0;) {
+        const frame *f = &th->frames.data[i];
+        if (f->function->instructions.data[f->at].position.file != FT_NO_FILE)
+            return (ft_sym_place){f->function->symbol, f->at};
+    }
+    return sym_place(m, t);
 }

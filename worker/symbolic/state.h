@@ -23,7 +23,8 @@
  *
  *   value.c   values and terms        memory.c  objects and pages     decide.c  arms
  *   run.c     instructions            sync.c    visible ones          path.c    questions on inputs
- *   doubts.c  races at unknown places         follow.c  notes of what a step does
+ *   doubts.c  races at unknown places  follow.c  notes of what a step does
+ *   mark.c    where a thread was
  *
  * Imports: common/base, common/program, common/term, solve. */
 #ifndef FT_SYMBOLIC_STATE_H
@@ -91,6 +92,7 @@ typedef struct ft_sym_operation {
     bool second;     /* the second half: a wait's return, a barrier's, a once's */
     bool waits;      /* of a wait's: it has not been notified */
     bool stands;     /* an assumption failed: it never goes on */
+    bool circles;    /* it came back to a place as it was, and changed nothing: nor does it */
     uint64_t object; /* the address of what it is about; of join and detach: the thread; else 0 */
     uint64_t other;  /* the mutex of a wait; the function of a create; the code of an exit */
     ft_sym_place place;
@@ -133,6 +135,22 @@ ft_sym_end ft_sym_step(ft_sym_state *state, uint32_t thread, uint64_t variant,
 uint64_t ft_sym_likely_arm(const ft_sym_state *state, uint32_t thread);
 /* May inputs of the state take the arm? True also where it is not known. */
 bool ft_sym_may_take(const ft_sym_state *state, uint32_t thread, uint64_t arm);
+
+/* A step of the caller's own, which does nothing. */
+void ft_sym_pass(ft_sym_state *state, uint32_t thread, const ft_sym_clock *clock);
+
+/* A thread's own state: where it is in each function, its registers, the memory of its stack, how
+ * many values it has read of each input. Terms are equal if they are the same. */
+typedef struct ft_sym_mark ft_sym_mark;
+ft_sym_mark *ft_sym_mark_new(const ft_sym_state *state, uint32_t thread);
+ft_sym_mark *ft_sym_mark_share(ft_sym_mark *mark);
+void ft_sym_mark_free(ft_sym_mark *mark); /* one that holds it */
+bool ft_sym_is_at(const ft_sym_state *state, uint32_t thread, const ft_sym_mark *mark);
+/* How often the thread changed memory beside its stack, or made or freed an object of the heap. */
+uint64_t ft_sym_changes(const ft_sym_state *state, uint32_t thread);
+
+/* Where the thread stands in its source: the innermost place that has a line there. */
+ft_sym_place ft_sym_source(const ft_sym_state *state, uint32_t thread);
 
 bool ft_sym_is_discarded(const ft_sym_state *state); /* a thread stands at a failed assumption */
 

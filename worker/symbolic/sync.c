@@ -426,7 +426,7 @@ static bool put(step *s, value at, value v)
 {
     where w;
     if (!sym_find_store(s->m, s->t, at, s->in->width, v, &w)) return false;
-    sym_store_at(s->m, &w, s->in->width, v);
+    sym_store_at(s->m, s->t, &w, s->in->width, v);
     return true;
 }
 

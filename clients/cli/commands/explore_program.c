@@ -60,6 +60,8 @@ static json_t *explore_of(const ft_options *o)
         json_object_set_new(explore, "preemptions", json_integer(o->preemptions - 1));
     set_count(explore, "runs", o->runs);
     set_count(explore, "steps", o->steps);
+    set_count(explore, "iterations", o->iterations);
+    set_count(explore, "polls", o->polls);
     set_count(explore, "expect_exit", o->expect_exit);
     return explore;
 }

@@ -195,6 +195,9 @@ static const option_row rows[] = {
      "choose the random schedules by N, where there are too many to run all of them"},
     {"steps", 0, VALUE_NUMBER, "N", NULL, MEMBER(steps), BIT(EXPLORE),
      "end a run after N actions, as bounded (default: 10000)"},
+    {"iterations", 0, VALUE_NUMBER, "N", NULL, MEMBER(iterations), BIT(EXPLORE),
+     "of sources and programs: end an execution, as bounded, where a thread takes one way of a "
+     "condition on open inputs more than N times (default: no bound)"},
     {"polls", 0, VALUE_NUMBER, "N", NULL, MEMBER(polls), BIT(EXPLORE),
      "a loop that polls and counts its tries makes N rounds in vain before it waits for others "
      "(default: 3, then up to 20 where rounds were left out)"},

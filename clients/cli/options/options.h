@@ -131,7 +131,7 @@ typedef struct ft_options {
     /* explore; counts are the number + 1, 0: not given */
     uint32_t preemptions, explore_seconds;
     uint32_t explore_budget; /* seconds */
-    uint32_t polls, steps;
+    uint32_t polls, steps, iterations;
     const char *early_limits;
     const char *resume; /* a file from which an exploration goes on */
     const char *oracle; /* a command */

@@ -17,6 +17,7 @@ typedef struct memory_object {
     uint32_t *pointees;    /* by cell of 8 bytes: the object of the address there; NULL: none */
     struct shadow *shadow; /* by byte, for races; NULL: not accessed yet */
     bool freed, constant, heap;
+    uint32_t stack_of; /* thread + 1, of `stack`; 0: none */
 } memory_object;
 
 /* The last accesses of one kind to a byte: one, or one for each thread. */
@@ -78,9 +79,11 @@ typedef struct interpreted_thread {
     uint64_t next_base;
     uint32_t *own; /* by object of the program that each thread has: its number + 1 */
     bool exists, begun, failing, ended, detached, joined,
-        returned;    /* returned: @main did, and stands before exit */
-    bool second;     /* stands before a second half */
-    uint8_t outcome; /* of the first half: the last to arrive at a barrier */
+        returned;     /* returned: @main did, and stands before exit */
+    bool second;      /* stands before a second half */
+    bool circles;     /* it goes round for ever, and has no choice */
+    uint64_t changes; /* of memory that is not on its stack, of objects and inputs */
+    uint8_t outcome;  /* of the first half: the last to arrive at a barrier */
     word result;
     uint64_t finishes; /* a once whose function has returned: its flag */
     int32_t exit_code;
@@ -141,6 +144,15 @@ bool ft_race_access(ft_interpreter *m, uint32_t t, memory_object *o, uint64_t of
 void ft_race_join(vector_clock *into, const vector_clock *from);
 void ft_race_tick(ft_interpreter *m, uint32_t t); /* what the thread does from now on is later */
 release *ft_race_release_at(ft_interpreter *m, uint64_t address);
+
+/* ---- circles.c: the state of a thread, to see whether it comes back to it */
+typedef struct circle circle;
+circle *ft_circle_new(const ft_interpreter *m, uint32_t t);
+void ft_circle_free(circle *c); /* accepts NULL */
+/* Is the thread where it was, as it was? */
+bool ft_circle_is_closed(const circle *c, const ft_interpreter *m, uint32_t t);
+/* Is all that is not the thread's own the same in both? */
+bool ft_circle_leaves(const ft_interpreter *m, const ft_interpreter *as, uint32_t t);
 
 /* ---- value.c: pure arithmetic; an error kind, or FT_ERROR_NONE */
 ft_program_error ft_value_binary(ft_code code, uint8_t width, uint64_t a, uint64_t b, uint64_t *r);

@@ -356,7 +356,9 @@ bool ft_interpreter_stands_before(const ft_interpreter *interpreter, uint32_t th
     if (th->ended || !th->exists) return false;
     if (th->failing) operation->code = FT_CODE_FAIL;
     if (!th->begun || th->failing) return true;
-    if (th->returned) {
+    if (th->circles) {
+        operation->code = ft_interpreter_instruction(interpreter, thread)->code;
+    } else if (th->returned) {
         operation->code = FT_CODE_EXIT;
         operation->other = (uint32_t)th->exit_code;
     } else if (th->finishes) {
@@ -379,8 +381,8 @@ uint32_t ft_interpreter_choices(const ft_interpreter *interpreter, uint32_t thre
     FT_REQUIRE(thread < interpreter->threads.len);
     const interpreted_thread *th = &interpreter->threads.data[thread];
     bool shut_out = interpreter->section && interpreter->section != thread + 1;
-    if (interpreter->state != FT_INTERPRETER_GOING || th->ended || !th->exists || shut_out)
-        return 0;
+    bool goes = th->exists && !th->ended && !th->circles && !shut_out;
+    if (interpreter->state != FT_INTERPRETER_GOING || !goes) return 0;
     if (!th->begun || th->failing || th->returned || th->finishes) return variants[0] = 0, 1;
     return ft_sync_choices(interpreter, thread, variants);
 }
@@ -436,18 +438,30 @@ static bool has_choice(const ft_interpreter *m)
     return false;
 }
 
+static void stop_at(ft_interpreter *m, uint32_t t, ft_program_error error)
+{
+    ft_interpreter_fail(m, t, error, "%s",
+                        error == FT_ERROR_DEADLOCK
+                            ? "the thread waits, and no thread can go on"
+                            : "the thread goes round in circles, and no thread changes that");
+    m->threads.data[t].failing = false; /* it waits still */
+    m->state = FT_INTERPRETER_FAILED;
+}
+
 /* No thread can go on: all have ended, or those that have not wait forever. */
 static void stop(ft_interpreter *m)
 {
-    for (uint32_t t = 0; t < m->threads.len; t++)
-        if (m->threads.data[t].exists && !m->threads.data[t].ended) {
-            ft_interpreter_fail(m, t, FT_ERROR_DEADLOCK,
-                                "the thread waits, and no thread can go on");
-            m->threads.data[t].failing = false; /* it waits still */
-            m->state = FT_INTERPRETER_FAILED;
-            return;
-        }
-    m->state = FT_INTERPRETER_EXITED;
+    uint32_t n = (uint32_t)m->threads.len, waits = n;
+    for (uint32_t t = n; t-- > 0;) {
+        const interpreted_thread *th = &m->threads.data[t];
+        if (!th->exists || th->ended) continue;
+        if (th->circles) return stop_at(m, t, FT_ERROR_LIVE_LOCK);
+        waits = t;
+    }
+    if (waits < n)
+        stop_at(m, waits, FT_ERROR_DEADLOCK);
+    else
+        m->state = FT_INTERPRETER_EXITED;
 }
 
 ft_interpreter_state ft_interpreter_step(ft_interpreter *interpreter, uint32_t thread,
@@ -457,5 +471,51 @@ ft_interpreter_state ft_interpreter_step(ft_interpreter *interpreter, uint32_t t
                thread < interpreter->threads.len);
     if (carry_out(interpreter, thread, variant)) ft_run(interpreter, thread);
     if (interpreter->state == FT_INTERPRETER_GOING && !has_choice(interpreter)) stop(interpreter);
+    return interpreter->state;
+}
+
+/* ---- live-locks ---- */
+
+static bool no_input(void *context, const char *name, uint8_t width, uint64_t *value)
+{
+    (void)name, (void)width, (void)value;
+    return *(bool *)context = true, false;
+}
+
+/* Does the thread, alone, come back to where it stands, and change nothing on the way? */
+static bool goes_round(const ft_interpreter *m, uint32_t t)
+{
+    enum { MOST = 1000 };
+    uint64_t variants[FT_INTERPRETER_THREADS];
+    bool reads = false, closed = false, same = true;
+    ft_interpreter *alone = ft_interpreter_copy(m);
+    circle *c = ft_circle_new(m, t);
+    alone->options = (ft_interpreter_options){.max_steps = m->options.max_steps,
+                                              .max_bytes = m->options.max_bytes,
+                                              .max_threads = m->options.max_threads,
+                                              .input = no_input,
+                                              .context = &reads};
+    for (int i = 0; i < MOST && same && !closed && !reads; i++) {
+        if (ft_interpreter_choices(alone, t, variants) != 1) break;
+        ft_interpreter_step(alone, t, variants[0]);
+        same = alone->state == FT_INTERPRETER_GOING && ft_circle_leaves(alone, m, t);
+        closed = same && ft_circle_is_closed(c, alone, t);
+    }
+    ft_circle_free(c);
+    ft_interpreter_free(alone);
+    return closed && !reads;
+}
+
+ft_interpreter_state ft_interpreter_settle(ft_interpreter *interpreter)
+{
+    uint64_t variants[FT_INTERPRETER_THREADS];
+    uint32_t n = (uint32_t)interpreter->threads.len, first = n;
+    if (interpreter->state != FT_INTERPRETER_GOING) return interpreter->state;
+    for (uint32_t t = n; t-- > 0;) {
+        if (!ft_interpreter_choices(interpreter, t, variants)) continue;
+        if (!goes_round(interpreter, t)) return interpreter->state;
+        first = t;
+    }
+    if (first < n) stop_at(interpreter, first, FT_ERROR_LIVE_LOCK);
     return interpreter->state;
 }

@@ -16,6 +16,7 @@
 #ifndef FT_PROGRAM_INTERPRET_MACHINE_H
 #define FT_PROGRAM_INTERPRET_MACHINE_H
 
+#include "base/strbuf.h"
 #include "program/program.h"
 
 enum { FT_INTERPRETER_THREADS = 64 };
@@ -68,7 +69,8 @@ typedef struct ft_interpreter_options {
 
 /* The next operation of a thread. */
 typedef struct ft_interpreter_operation {
-    ft_code code;    /* FT_CODES: the thread's beginning; FT_CODE_FAIL: an error */
+    ft_code code;    /* FT_CODES: the thread's beginning; FT_CODE_FAIL: an error; one that is not
+                        visible: it goes round in circles there */
     bool second;     /* the second half: a wait's return, a barrier's, a once's */
     bool waits;      /* of a wait's: it has not been notified */
     uint64_t object; /* the address of what it is about; of join and detach: the thread; else 0 */
@@ -111,9 +113,15 @@ bool ft_interpreter_stands_before(const ft_interpreter *interpreter, uint32_t th
 uint32_t ft_interpreter_choices(const ft_interpreter *interpreter, uint32_t thread,
                                 uint64_t variants[FT_INTERPRETER_THREADS]);
 /* GOING, and the variant is one of the thread's choices. Returns the state after it; where no
- * thread has a choice then, but some have not ended, that is the error DEADLOCK. */
+ * thread has a choice then, but some have not ended, that is the error DEADLOCK. A thread that
+ * comes back to a place as it was, within a step and without a change, has no choice any more;
+ * where one of them is left, the error is LIVE_LOCK. */
 ft_interpreter_state ft_interpreter_step(ft_interpreter *interpreter, uint32_t thread,
                                          uint64_t variant);
+
+/* Where each thread that can go on would, alone, come back to where it stands, and change nothing
+ * on the way, the execution has ended: by the error LIVE_LOCK. Returns the state after it. */
+ft_interpreter_state ft_interpreter_settle(ft_interpreter *interpreter);
 
 /* The content of operand i of the instruction that the thread stands before. */
 uint64_t ft_interpreter_operand(const ft_interpreter *interpreter, uint32_t thread, uint32_t i);
@@ -149,6 +157,9 @@ uint64_t ft_interpreter_instructions(const ft_interpreter *interpreter); /* carr
 /* Copies n bytes of a live object's memory; false: they are not all in one. For tests. */
 bool ft_interpreter_read(const ft_interpreter *interpreter, uint64_t address, size_t n,
                          void *bytes);
+/* Appends all that the rest of the execution depends on, but for what races need: equal bytes mean
+ * equal states. For tests. */
+void ft_interpreter_state_bytes(const ft_interpreter *interpreter, ft_strbuf *bytes);
 uint64_t ft_interpreter_address(const ft_interpreter *interpreter,
                                 uint32_t symbol); /* of a shared object */
 

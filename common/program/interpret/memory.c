@@ -146,6 +146,12 @@ static void set_pointee(memory_object *o, uint64_t offset, uint32_t object)
     o->pointees[offset / 8] = object;
 }
 
+/* A thread's own stack is part of its state. */
+static void changes(ft_interpreter *m, uint32_t t, const memory_object *o)
+{
+    m->threads.data[t].changes += o->stack_of != t + 1;
+}
+
 bool ft_memory_load(ft_interpreter *m, uint32_t t, word address, uint8_t width, word *result)
 {
     uint64_t offset, n = (width + 7u) / 8;
@@ -166,6 +172,9 @@ bool ft_memory_store(ft_interpreter *m, uint32_t t, word address, uint8_t width,
     int kind = atomic_now(m, t) ? ATOMIC_WRITE : PLAIN_WRITE;
     if (!o || !accessed(m, t, o, offset, n, kind)) return false;
     tell(m, t, o, offset, n, kind, width, stored.bits);
+    if (get_bytes(o->bytes + offset, n) !=
+        (n < 8 ? stored.bits & ft_width_mask((uint8_t)(8 * n)) : stored.bits))
+        changes(m, t, o);
     for (uint64_t i = 0; i < n; i++) o->bytes[offset + i] = (unsigned char)(stored.bits >> (8 * i));
     forget_pointees(o, offset, n);
     if (width == 64 && offset % 8 == 0) set_pointee(o, offset, stored.object);
@@ -204,6 +213,7 @@ bool ft_memory_copy(ft_interpreter *m, uint32_t t, word to, word from, uint64_t 
         return false;
     tell(m, t, source, of, n, PLAIN_READ, 0, 0);
     tell(m, t, target, at, n, PLAIN_WRITE, 0, 0);
+    if (n && memcmp(target->bytes + at, source->bytes + of, n) != 0) changes(m, t, target);
     memmove(target->bytes + at, source->bytes + of, n);
     copy_pointees(target, at, source, of, n);
     return true;
@@ -215,6 +225,11 @@ bool ft_memory_fill(ft_interpreter *m, uint32_t t, word to, uint8_t byte, uint64
     memory_object *o = writable_at(m, t, to, n, &offset);
     if (!o || !accessed(m, t, o, offset, n, PLAIN_WRITE)) return false;
     tell(m, t, o, offset, n, PLAIN_WRITE, 0, 0);
+    for (uint64_t i = 0; i < n; i++)
+        if (o->bytes[offset + i] != byte) {
+            changes(m, t, o);
+            break;
+        }
     memset(o->bytes + offset, byte, n);
     forget_pointees(o, offset, n);
     return true;
@@ -233,6 +248,7 @@ bool ft_memory_free(ft_interpreter *m, uint32_t t, word address)
     if (!accessed(m, t, o, 0, o->size, PLAIN_WRITE)) return false;
     tell(m, t, o, 0, o->size, PLAIN_WRITE, 0, 0);
     o->freed = true;
+    m->threads.data[t].changes++;
     m->bytes -= o->size;
     ft_memory_release(o);
     return true;

@@ -197,6 +197,8 @@ static bool make_object(ft_interpreter *m, uint32_t t, const ft_instruction *in)
     uint32_t number =
         ft_memory_new(m, &th->next_base, size, heap ? 16 : UINT64_C(1) << in->attribute);
     m->objects.data[number].heap = heap;
+    m->objects.data[number].stack_of = heap ? 0 : t + 1;
+    th->changes += heap;
     if (!heap) ft_vec_push(&th->stack, number);
     ft_run_result(m, t, in, m->objects.data[number].base, number + 1);
     return go_on(m, t);
@@ -369,6 +371,7 @@ static bool end_section(ft_interpreter *m, uint32_t t, const ft_instruction *in)
 
 static bool input(ft_interpreter *m, uint32_t t, const ft_instruction *in)
 {
+    m->threads.data[t].changes++;
     uint64_t bits = 0;
     const char *name = m->program->texts.names[in->extra];
     if (m->options.input && !m->options.input(m->options.context, name, in->width, &bits)) bits = 0;
@@ -467,20 +470,62 @@ static handler *const HANDLERS[FT_CODES] = {
     [FT_CODE_OUTPUT] = output,
 };
 
-void ft_run(ft_interpreter *m, uint32_t t)
+static void is_over(ft_interpreter *m, uint32_t t)
 {
-    for (uint64_t left = m->options.max_steps;; left--) {
+    ft_interpreter_fail(m, t, FT_ERROR_LIMIT, "a step takes more than %" PRIu64 " instructions",
+                        m->options.max_steps);
+}
+
+/* So many instructions; false: the thread does not run on. */
+static bool run_some(ft_interpreter *m, uint32_t t, uint64_t left)
+{
+    for (; left; left--) {
         left -= ft_run_quick(m, t, left);
+        if (!left) break;
         const ft_instruction *in = ft_interpreter_instruction(m, t);
         handler *h = HANDLERS[in->code];
-        if (!h) return; /* visible */
+        if (!h) return false; /* visible */
+        m->instructions++;
+        if (!h(m, t, in)) return false;
+    }
+    return true;
+}
+
+/* The same; does the thread come back to where it is now? */
+static bool run_watched(ft_interpreter *m, uint32_t t, uint64_t left)
+{
+    circle *c = ft_circle_new(m, t);
+    bool goes = true;
+    for (; goes && left; left--) {
+        const ft_instruction *in = ft_interpreter_instruction(m, t);
+        handler *h = HANDLERS[in->code];
+        m->instructions += h != NULL;
+        goes = h && h(m, t, in); /* else visible */
+        if (goes && ft_circle_is_closed(c, m, t)) {
+            m->threads.data[t].circles = true;
+            goes = false;
+        }
+    }
+    ft_circle_free(c);
+    return goes;
+}
+
+/* A step that takes long may go round in circles: now and then it is watched for a while, each time
+ * for longer, so that it is seen whatever came before and however long it is. */
+void ft_run(ft_interpreter *m, uint32_t t)
+{
+    enum { FIRST = 4096, SHARE = 16 };
+    uint64_t left = m->options.max_steps;
+    for (uint64_t some = FIRST;; some *= 2) {
+        uint64_t n = some < left ? some : left;
+        if (!run_some(m, t, n)) return;
+        left -= n;
+        n = some / SHARE < left ? some / SHARE : left;
+        if (!run_watched(m, t, n)) return;
+        left -= n;
         if (!left) {
-            ft_interpreter_fail(m, t, FT_ERROR_LIMIT,
-                                "a step takes more than %" PRIu64 " instructions",
-                                m->options.max_steps);
+            if (HANDLERS[ft_interpreter_instruction(m, t)->code]) is_over(m, t);
             return;
         }
-        m->instructions++;
-        if (!h(m, t, in)) return;
     }
 }

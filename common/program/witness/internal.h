@@ -24,6 +24,8 @@ void ft_followed_begin(ft_followed *f, const ft_program *numbered, const ft_exec
 void ft_followed_release(ft_followed *f);
 /* The next step of the schedule. FT_INPUT: it is not possible. */
 ft_status ft_followed_step(ft_followed *f, size_t step, ft_error *err) FT_MUST_CHECK;
+/* Is it an error of all threads that are left, and of none alone? */
+bool ft_followed_stands_still(ft_program_error error);
 /* FT_INPUT: it did not end as the claim says. */
 ft_status ft_followed_end(const ft_followed *f, ft_error *err) FT_MUST_CHECK;
 

@@ -272,7 +272,7 @@ static bool has_object(ft_code code)
     case FT_CODE_EXIT:
         return false;
     default:
-        return true;
+        return ft_instruction_row_of(code)->effect == FT_EFFECT_VISIBLE;
     }
 }
 
@@ -503,11 +503,32 @@ static const char *waiting_kind(ft_code code)
     }
 }
 
+/* Of threads that wait for others to do something. */
+static bool waits(ft_code code)
+{
+    switch (code) {
+    case FT_CODE_LOCK:
+    case FT_CODE_READ_LOCK:
+    case FT_CODE_WRITE_LOCK:
+    case FT_CODE_WAIT:
+    case FT_CODE_TIMED_WAIT:
+    case FT_CODE_SEM_WAIT:
+    case FT_CODE_BARRIER_WAIT:
+    case FT_CODE_ONCE:
+    case FT_CODE_JOIN:
+    case FT_CODE_ATOMIC_BEGIN:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Threads that wait for a lock of another are the finding; else for what nobody will do; joins
- * alone only where nothing else waits. */
-static unsigned rank_of(ft_code code)
+ * alone only where nothing else waits. Of a live-lock those that go round. */
+static unsigned rank_of(const telling *s, ft_code code)
 {
     const char *kind = waiting_kind(code);
+    if (s->f.execution->error == FT_ERROR_LIVE_LOCK) return waits(code) ? 2 : 0;
     return strcmp(kind, "join") == 0 ? 2 : strcmp(kind, "cycle") == 0 ? 1 : 0;
 }
 
@@ -531,33 +552,38 @@ static void tell_waiting(telling *s, uint32_t t, const ft_interpreter_operation 
     json_array_append_new(final, step);
 }
 
-static void tell_deadlock(telling *s, ft_story *story, json_t *final, json_t *events)
+/* The threads of which none goes on. */
+static void tell_standing(telling *s, ft_story *story, json_t *final, json_t *events)
 {
     enum { MOST = 3 };
+    bool circles = s->f.execution->error == FT_ERROR_LIVE_LOCK;
     ft_interpreter_operation o;
     unsigned best = 3;
     uint32_t n = ft_interpreter_thread_count(s->f.m);
     for (uint32_t t = 0; t < n; t++)
-        if (ft_interpreter_stands_before(s->f.m, t, &o) && rank_of(o.code) < best) {
-            best = rank_of(o.code);
-            story->kind = waiting_kind(o.code);
+        if (ft_interpreter_stands_before(s->f.m, t, &o) && rank_of(s, o.code) < best) {
+            best = rank_of(s, o.code);
+            story->kind =
+                circles ? ft_program_error_name(FT_ERROR_LIVE_LOCK) : waiting_kind(o.code);
         }
     for (uint32_t t = 0; t < n; t++) {
         if (!ft_interpreter_stands_before(s->f.m, t, &o)) continue;
-        bool chosen = rank_of(o.code) == best && json_array_size(story->accesses) < MOST;
+        bool chosen = rank_of(s, o.code) == best && json_array_size(story->accesses) < MOST;
         tell_waiting(s, t, &o, chosen, story, final, events);
     }
     ft_strbuf message = {0};
     for (size_t i = 0; i < json_array_size(story->accesses); i++) {
         const json_t *access = json_array_get(story->accesses, i);
         const char *object = text_of(access, "object");
-        ft_strbuf_printf(&message, "%s%s waits", i ? ", " : "", text_of(access, "thread"));
-        if (object) ft_strbuf_printf(&message, " for %s", object);
+        ft_strbuf_printf(&message, "%s%s %s", i ? ", " : "", text_of(access, "thread"),
+                         circles ? "goes round" : "waits");
+        if (object) ft_strbuf_printf(&message, circles ? " on %s" : " for %s", object);
         if (text_of(access, "location"))
             ft_strbuf_printf(&message, " at %s", text_of(access, "location"));
         if (!story->object && object) story->object = ft_strdup(object);
     }
-    ft_strbuf_puts(&message, ", and no thread can go on");
+    ft_strbuf_puts(&message,
+                   circles ? ", and no thread changes that" : ", and no thread can go on");
     story->message = ft_strbuf_take(&message);
 }
 
@@ -586,8 +612,8 @@ static void tell_end(telling *s, ft_story *story, json_t *final, json_t *events)
         tell_exit(s, x, story, final, events);
     else if (x->error == FT_ERROR_RACE)
         tell_race(s, e, story, final, events);
-    else if (x->error == FT_ERROR_DEADLOCK)
-        tell_deadlock(s, story, final, events);
+    else if (ft_followed_stands_still(x->error))
+        tell_standing(s, story, final, events);
     else
         tell_failure(s, e, story, final, events);
 }
@@ -690,7 +716,7 @@ static void make_document(telling *s, ft_story *story, json_t *final, json_t *ev
         json_pack("{s:s, s:O}", "kind", x->error ? ft_program_error_name(x->error) : "exit-code",
                   "events", events);
     if (!x->error) json_object_set_new(claimed, "code", json_integer(x->exit_code));
-    if (x->error && x->error != FT_ERROR_DEADLOCK)
+    if (x->error && !ft_followed_stands_still(x->error))
         json_object_set_new(claimed, "thread", json_integer(x->thread));
     json_t *steps = described(s->steps, events);
     ft_program_hash(s->p, hash);

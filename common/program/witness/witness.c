@@ -224,17 +224,23 @@ ft_status ft_followed_step(ft_followed *f, size_t step, ft_error *err)
     return FT_OK;
 }
 
-/* What the claim wants beyond the kind of the error: the thread, but for a deadlock, which no
- * single thread has. */
+bool ft_followed_stands_still(ft_program_error error)
+{
+    return error == FT_ERROR_DEADLOCK || error == FT_ERROR_LIVE_LOCK;
+}
+
+/* What the claim wants beyond the kind of the error: the thread, but where no single thread has
+ * it. */
 static bool is_claimed(const ft_execution *x, const ft_interpreter_error *e)
 {
-    return x->error == e->kind && (e->kind == FT_ERROR_DEADLOCK || x->thread == e->thread);
+    return x->error == e->kind && (ft_followed_stands_still(e->kind) || x->thread == e->thread);
 }
 
 ft_status ft_followed_end(const ft_followed *f, ft_error *err)
 {
     const ft_execution *x = f->execution;
-    ft_interpreter_state state = ft_interpreter_state_of(f->m);
+    ft_interpreter_state state = x->error == FT_ERROR_LIVE_LOCK ? ft_interpreter_settle(f->m)
+                                                                : ft_interpreter_state_of(f->m);
     const ft_interpreter_error *e = ft_interpreter_error_of(f->m);
     if (f->strayed || f->inputs != x->inputs.len)
         return ft_error_set(err, FT_INPUT, "the program reads other inputs than the witness has");

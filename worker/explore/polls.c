@@ -1,0 +1,228 @@
+/* Threads that poll: one that comes back to a place as it was, and did nothing in between but
+ * attempts that changed nothing, would do the same again (explore/watch.h). It stands before AWAIT
+ * then; and before LINGER where it does not come back as it was but had the same results for some
+ * rounds. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "explore/running.h"
+
+enum { VISITS = 64 };
+
+static void forget(poller *p)
+{
+    for (size_t i = 0; i < p->visits.len; i++) ft_sym_mark_free(p->visits.data[i].mark);
+    p->visits.len = 0;
+}
+
+static void drop_first(poller *p)
+{
+    ft_sym_mark_free(p->visits.data[0].mark);
+    memmove(p->visits.data, p->visits.data + 1, --p->visits.len * sizeof *p->visits.data);
+}
+
+void ft_running_release_polls(running *r)
+{
+    for (int t = 0; t < FT_X_THREADS; t++) {
+        poller *p = r->pollers[t];
+        if (!p) continue;
+        forget(p);
+        ft_vec_release(&p->visits);
+        free(p);
+        r->pollers[t] = NULL;
+    }
+}
+
+void ft_running_copy_polls(running *to, const running *from)
+{
+    for (int t = 0; t < FT_X_THREADS; t++) {
+        const poller *p = from->pollers[t];
+        if (!p) continue;
+        poller *q = to->pollers[t] = ft_calloc(1, sizeof *q);
+        q->changes = p->changes;
+        q->poll = p->poll;
+        q->first = p->first;
+        for (size_t i = 0; i < p->visits.len; i++) {
+            visit v = p->visits.data[i];
+            v.mark = ft_sym_mark_share(v.mark);
+            ft_vec_push(&q->visits, v);
+        }
+    }
+}
+
+/* ---- attempts ---- */
+
+static bool is_content(ft_x_kind kind)
+{
+    return ft_x_kind_class(kind) == FT_X_ATOMIC;
+}
+
+static bool is_attempt(ft_x_kind kind)
+{
+    return is_content(kind) || kind == FT_X_READ || kind == FT_X_TRY_LOCK ||
+           kind == FT_X_TRY_TAKE || kind == FT_X_TRY_READ_LOCK || kind == FT_X_TRY_WRITE_LOCK;
+}
+
+/* Neither an attempt nor a change. */
+static bool is_nothing(const ft_sym_operation *o)
+{
+    return !o->arms && (o->code == FT_CODE_YIELD || o->code == FT_CODE_FENCE);
+}
+
+/* What the attempt would have for a result now. */
+static int64_t result_now(const running *r, const visit *v)
+{
+    const ft_x_operation *x = &v->attempt.operation;
+    ft_sym_operation o = {.object = v->address};
+    uint64_t bits = 0;
+    if (x->kind == FT_X_READ) return r->objects.data[x->object].content;
+    if (!is_content((ft_x_kind)x->kind)) return (int64_t)ft_running_outcome(r, &o, x);
+    bool numbers = ft_sym_read(r->m, v->address, v->width / 8u, &bits);
+    FT_REQUIRE(numbers);
+    return (int64_t)(bits << (64 - v->width)) >> (64 - v->width);
+}
+
+polled ft_running_tries(running *r, uint32_t t, const ft_sym_operation *o, const ft_x_operation *x)
+{
+    polled p = {.tries = !o->arms && is_attempt((ft_x_kind)x->kind)};
+    if (!p.tries) return p;
+    p.v = (visit){.attempt = {.operation = *x}, .address = o->object, .place = o->place};
+    if (is_content((ft_x_kind)x->kind)) {
+        uint64_t bits = 0;
+        const ft_function *f = ft_program_function(r->c->program, o->place.function);
+        p.v.width = f->instructions.data[o->place.instruction].width;
+        p.tries = ft_sym_read(r->m, o->object, p.v.width / 8u, &bits); /* else an error */
+    }
+    if (!p.tries) return p;
+    p.v.attempt.result = result_now(r, &p.v);
+    p.v.mark = ft_sym_mark_new(r->m, t);
+    return p;
+}
+
+/* ---- rounds ---- */
+
+static poller *poller_of(running *r, uint32_t t)
+{
+    if (!r->pollers[t]) r->pollers[t] = ft_calloc(1, sizeof *r->pollers[t]);
+    return r->pollers[t];
+}
+
+/* Did the attempt, whose result is known, change nothing? */
+static bool was_vain(const running *r, const visit *v)
+{
+    ft_x_kind kind = (ft_x_kind)v->attempt.operation.kind;
+    if (kind == FT_X_READ) return true;
+    if (is_content(kind)) {
+        uint64_t bits;
+        return ft_sym_read(r->m, v->address, v->width / 8u, &bits) &&
+               result_now(r, v) == v->attempt.result;
+    }
+    return !v->attempt.result;
+}
+
+static bool is_same_place(const ft_sym_place *a, const ft_sym_place *b)
+{
+    return a->function == b->function && a->instruction == b->instruction;
+}
+
+static bool is_same_attempt(const visit *a, const visit *b)
+{
+    const ft_x_operation *x = &a->attempt.operation, *y = &b->attempt.operation;
+    return is_same_place(&a->place, &b->place) && a->attempt.result == b->attempt.result &&
+           x->kind == y->kind && x->object == y->object && x->value == y->value &&
+           x->value2 == y->value2;
+}
+
+/* How many rounds in a row, up to now, ended at this place with the results of the last one, which
+ * begins at *first. */
+static uint32_t equal_rounds(const poller *p, const ft_sym_place *place, uint32_t *first)
+{
+    uint32_t rounds = 0, n = (uint32_t)p->visits.len, last = n;
+    const visit *all = p->visits.data;
+    while (last && !is_same_place(&all[last - 1].place, place)) last--;
+    if (!last) return 0;
+    *first = last - 1;
+    uint32_t length = n - *first;
+    for (uint32_t end = n; end >= length; end -= length, rounds++)
+        for (uint32_t i = 0; i < length; i++)
+            if (!is_same_attempt(&all[end - length + i], &all[*first + i])) return rounds;
+    return rounds;
+}
+
+static bool comes_before(const ft_sym_place *a, const ft_sym_place *b)
+{
+    if (b->function == FT_NO_SYMBOL) return true;
+    return a->function != b->function ? a->function < b->function : a->instruction < b->instruction;
+}
+
+static void stand_before(running *r, uint32_t t, ft_x_kind kind, uint32_t first)
+{
+    ft_x_attempt attempts[VISITS];
+    poller *p = r->pollers[t];
+    uint32_t n = (uint32_t)p->visits.len - first;
+    ft_sym_place source = ft_sym_source(r->m, t);
+    for (uint32_t i = 0; i < n; i++) attempts[i] = p->visits.data[first + i].attempt;
+    p->poll = ft_x_watch(r->c->watches, kind, attempts, n);
+    p->first = first;
+    if (kind == FT_X_LINGER && comes_before(&source, &r->c->lingers)) r->c->lingers = source;
+}
+
+/* The thread stands before an attempt. */
+static void look(running *r, uint32_t t, poller *p, const ft_sym_place *place)
+{
+    uint32_t first = 0;
+    for (uint32_t i = (uint32_t)p->visits.len; i-- > 0;)
+        if (is_same_place(&p->visits.data[i].place, place) &&
+            ft_sym_is_at(r->m, t, p->visits.data[i].mark))
+            return stand_before(r, t, FT_X_AWAIT, i);
+    if (equal_rounds(p, place, &first) >= r->c->options.polls)
+        stand_before(r, t, FT_X_LINGER, first);
+}
+
+void ft_running_tried(running *r, uint32_t t, const ft_sym_operation *o, const ft_x_action *a,
+                      polled *tried)
+{
+    ft_sym_operation next;
+    (void)a;
+    if (!tried->tries && !r->pollers[t]) return;
+    poller *p = poller_of(r, t);
+    uint64_t changes = ft_sym_changes(r->m, t);
+    bool keeps = tried->tries ? was_vain(r, &tried->v) : is_nothing(o);
+    if (tried->tries && keeps) {
+        if (p->visits.len == VISITS) drop_first(p);
+        ft_vec_push(&p->visits, tried->v);
+    } else if (tried->tries) {
+        ft_sym_mark_free(tried->v.mark);
+    }
+    if (!keeps || changes != p->changes) forget(p);
+    p->changes = changes;
+    bool stands = p->visits.len && ft_sym_end_of(r->m) == FT_SYM_GOING &&
+                  ft_sym_stands_before(r->m, t, &next) && !next.arms && !next.stands &&
+                  !next.circles && next.code < FT_CODES && next.code != FT_CODE_FAIL;
+    if (stands && ft_instruction_row_of(next.code)->effect == FT_EFFECT_VISIBLE)
+        look(r, t, p, &next.place);
+}
+
+/* ---- polls ---- */
+
+const ft_x_operation *ft_running_poll(const running *r, uint32_t t)
+{
+    const poller *p = r->pollers[t];
+    return p && p->poll.kind != FT_X_NONE ? &p->poll : NULL;
+}
+
+bool ft_running_differs(const running *r, uint32_t t)
+{
+    const poller *p = r->pollers[t];
+    for (size_t i = p->first; i < p->visits.len; i++)
+        if (result_now(r, &p->visits.data[i]) != p->visits.data[i].attempt.result) return true;
+    return false;
+}
+
+void ft_running_polls_on(running *r, uint32_t t, bool late)
+{
+    poller *p = r->pollers[t];
+    p->poll = (ft_x_operation){.kind = FT_X_NONE};
+    if (!late) forget(p); /* after a late one its round goes on */
+}
