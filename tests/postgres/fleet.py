@@ -552,15 +552,16 @@ def sums(first, second):
 
 def split_straggler(build):
     """A subproblem that takes long is split, its parts go to both nodes, and it has one verdict."""
-    fleet = Fleet(build, "--split-ms", "100", sleepers=False)
+    fleet = Fleet(build, "--split-ms", "20", sleepers=False)
     try:
         a, b = fleet.node(), fleet.node()
-        wait("they know of each other", lambda: len(a.good("GET", "/v1/workers")["nodes"]) == 2)
+        wait("they know of each other's workers", lambda: all(sum(
+            other.get("workers", 0) for other in node.good("GET", "/v1/workers")["nodes"]) == 2 for node in (a, b)))
         psql(fleet.address, "CREATE TABLE had (token bigint); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql "
                             "AS $$ BEGIN INSERT INTO had VALUES (NEW.token); RETURN NULL; END $$; CREATE TRIGGER "
                             "note AFTER UPDATE ON tasks FOR EACH ROW WHEN (NEW.state = 'leased' AND "
                             "NEW.id & 134217728 <> 0) EXECUTE FUNCTION note()")
-        job = a.create(a.upload(sums(6, 6)), checks=["assertion"])
+        job = a.create(a.upload(sums(7, 7)), checks=["assertion"])
         snapshot = b.finish(job)
         counts = snapshot["checks"]["assertion"]
         expect(snapshot["state"] == "done" and counts["safe"] == counts["candidates"] == 1, snapshot)

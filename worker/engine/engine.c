@@ -553,7 +553,7 @@ static json_t *solve_part(ft_engine *engine, const ft_group *group, const ft_eng
         ft_analyses_close(engine->analyses, FT_ANALYSIS_ORDER_BASE);
         ft_analyses_close(engine->analyses, FT_ANALYSIS_Z3_BASE);
     }
-    engine->split_ms = part->split_ms;
+    engine->split_ms = part->cube ? 0 : part->split_ms; /* a cube is not split */
     json_t *record = ft_engine_solve_group(engine, group);
     engine->problem.cube = NULL;
     engine->split_ms = 0;
