@@ -10,7 +10,7 @@
  *
  * statement: killed before and after each statement of the interface to PostgreSQL, at one of the
  * times that it runs (beside tests/postgres/with, where `write` is left out: nothing of a job is in
- * a file). */
+ * a file). The client then also does what torture/errands.h has. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
+#include "service/torture/errands.h"
 #include "service/torture/torture.h"
 
 #define DAY_MS   ((int64_t)86400000)
@@ -40,7 +41,8 @@ enum { AT_ONCE = 1, TWO_WORKERS = 2, TWO_ROWS = 4, WAYS = 8 };
 #define OPTIONS(workers)                                                                           \
     {                                                                                              \
         "--workers", workers, "--retain-days", "1", "--retain-check-ms", "100", "--log-level",     \
-            "error", NULL                                                                          \
+            "error", "--webhook-allow-private", "1", "--webhook-attempts", "1", "--split-ms",      \
+            "20", NULL                                                                             \
     }
 static const char *const ONE[] = OPTIONS("1"), *const TWO[] = OPTIONS("2");
 
@@ -48,13 +50,13 @@ static const char RACY[] = "T1|w(x)|a.c:1\nT2|w(x)|b.c:1\nT1|acq(l)|a.c:2\nT1|w(
                            "T1|rel(l)|a.c:4\nT2|acq(l)|b.c:2\nT2|w(y)|b.c:3\nT2|rel(l)|b.c:4\n";
 static const char OTHER[] = "T1|w(x)|c.c:1\nT2|r(x)|d.c:1\nT2|w(z)|d.c:2\nT1|r(z)|c.c:2\n";
 
-typedef enum role { FIRST, CANCELLED, SECOND, ROLES } role;
-static const char *const NAMES[ROLES] = {"first", "cancelled", "second"};
+typedef enum role { FIRST, CANCELLED, SECOND, HARD, ROLES } role;
+static const char *const NAMES[ROLES] = {"first", "cancelled", "second", "hard"};
 
 /* What the client was told: acknowledged is what came with a 2xx. */
 typedef struct account {
     unsigned way;
-    char traces[2][FT_TORTURE_HASH];
+    char traces[2][FT_TORTURE_HASH], hard[FT_TORTURE_HASH];
     char jobs[ROLES][FT_TORTURE_JOB];
     bool cancelled, clock_set, finished;
 } account;
@@ -116,8 +118,8 @@ static bool create(ft_torture *t, const char *hash, role who, char job[FT_TORTUR
     json_t *snapshot = NULL;
     snprintf(key, sizeof key, "Idempotency-Key: %s", NAMES[who]);
     snprintf(body, sizeof body,
-             "{\"trace\":\"%s\",\"checks\":[\"race\"],\"per\":\"event\",\"name\":\"%s\"}", hash,
-             NAMES[who]);
+             "{\"trace\":\"%s\",\"checks\":[\"%s\"],\"per\":\"event\",\"name\":\"%s\"}", hash,
+             who == HARD ? "assertion" : "race", NAMES[who]);
     long status = ft_torture_call(t, "POST", "/v1/jobs", key, body, PATIENCE, &snapshot);
     if (status == 202 || status == 200)
         snprintf(job, FT_TORTURE_JOB, "%s", json_string_value(json_object_get(snapshot, "job")));
@@ -188,12 +190,40 @@ static bool begin(ft_torture *t, account *told, role who)
     return !waits || follow(t, told->jobs[who]);
 }
 
+/* A subproblem that takes long: a worker dies at it, and it is split. */
+static bool work_hard(ft_torture *t, account *told)
+{
+    char *text = ft_errands_hard_trace();
+    bool good = upload(t, text, told->hard) && create(t, told->hard, HARD, told->jobs[HARD]) &&
+                ft_errands_kill_worker(t, told->jobs[HARD]) && follow(t, told->jobs[HARD]);
+    free(text);
+    return good;
+}
+
+static bool does_errands(const account *told)
+{
+    return present == STATEMENT && (told->way & TWO_ROWS);
+}
+
+static bool begin_work(ft_torture *t, account *told)
+{
+    if (!upload(t, RACY, told->traces[0])) return false;
+    return !does_errands(told) || ft_errands_begin(t);
+}
+
+static bool end_work(ft_torture *t, account *told)
+{
+    if (!follow(t, told->jobs[FIRST]) || !follow(t, told->jobs[SECOND])) return false;
+    if (!does_errands(told)) return true;
+    if ((told->way & TWO_WORKERS) && !work_hard(t, told)) return false;
+    return ft_errands_end(t, told->traces[0], told->jobs[FIRST]);
+}
+
 static bool work(ft_torture *t, account *told)
 {
-    return upload(t, RACY, told->traces[0]) && begin(t, told, FIRST) && begin(t, told, CANCELLED) &&
+    return begin_work(t, told) && begin(t, told, FIRST) && begin(t, told, CANCELLED) &&
            (told->cancelled = cancel(t, told->jobs[CANCELLED])) && refuse_bad(t) &&
-           upload_second(t, told) && begin(t, told, SECOND) && follow(t, told->jobs[FIRST]) &&
-           follow(t, told->jobs[SECOND]);
+           upload_second(t, told) && begin(t, told, SECOND) && end_work(t, told);
 }
 
 /* Ends where the daemon does. */
@@ -291,7 +321,7 @@ static void check_jobs(ft_torture *t, const account *told)
         const char *id = json_string_value(json_object_get(job, "job"));
         const char *name = json_string_value(json_object_get(job, "name"));
         for (int who = 0; who < ROLES; who++) {
-            if (strcmp(name, NAMES[who]) != 0) continue;
+            if (!name || strcmp(name, NAMES[who]) != 0) continue;
             if (++seen[who] > 1) FT_WRONG(t, "two jobs \"%s\"", name);
             if (!*told->jobs[who])
                 check_job(t, told, (role)who, id);
@@ -388,6 +418,7 @@ static bool run_calm(const char *parent, unsigned way)
     verdicts[FIRST] = calm_verdicts(&t, told.jobs[FIRST]);
     verdicts[CANCELLED] = json_incref(verdicts[FIRST]);
     verdicts[SECOND] = calm_verdicts(&t, told.jobs[SECOND]);
+    if (*told.jobs[HARD]) verdicts[HARD] = calm_verdicts(&t, told.jobs[HARD]);
     good = good && json_object_size(verdicts[FIRST]) && json_object_size(verdicts[SECOND]);
     good = good && outlive(&t, &told) && ft_torture_stop(&t);
     ft_torture_check_state(&t);
