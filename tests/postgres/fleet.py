@@ -7,6 +7,7 @@ import http.client
 import http.server
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -162,8 +163,18 @@ class Fleet:
         psql(SERVER, f'CREATE SCHEMA "{self.schema}"')
         self.address = f"{SERVER}&options=-csearch_path%3D%22{self.schema}%22"
         if sleepers:
-            shutil.copy(os.path.join(HERE, "worker.py"), os.path.join(self.folder, "worker.py"))
+            self.make_sleeper()
             self.options += ["--worker", os.path.join(self.folder, "worker.py"), "--sandbox", "off"]
+
+    def make_sleeper(self):
+        with open(os.path.join(HERE, "..", "..", "common", "wire", "wire.h"), encoding="ascii") as file:
+            protocol = re.search(r"FT_WIRE_PROTOCOL (\d+)", file.read()).group(1)
+        path = os.path.join(self.folder, "worker.py")
+        shutil.copy(os.path.join(HERE, "worker.py"), path)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace("PROTOCOL = 0 ", f"PROTOCOL = {protocol} "))
 
     def node(self, *options, **more):
         node = Node(self, f"n{len(self.nodes)}", *options, **more)

@@ -11,6 +11,7 @@ import struct
 import sys
 import time
 
+PROTOCOL = 0  # fleet.py puts in that of common/wire/wire.h
 (HELLO, TRACE, INGEST, PLAN, SOLVE, DATA, DATA_END, LOADED, INGESTED, PLANNED, VERDICT, SOLVED, FAILED, PROGRESS,
  SUMMARIZE, SUMMARIZED, RECALL) = range(17)
 # Tests start a node with its folder as the state; what the daemon gives its workers is little.
@@ -100,7 +101,7 @@ def solve(token, spec, tasks):
 
 
 def main():
-    send(HELLO, {"protocol": 5, "version": "sleeper", "pid": os.getpid(), "heartbeats": False})
+    send(HELLO, {"protocol": PROTOCOL, "version": "sleeper", "pid": os.getpid(), "heartbeats": False})
     while True:
         kind, payload = receive()
         request = json.loads(payload)
