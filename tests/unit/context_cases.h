@@ -1,0 +1,136 @@
+/* Small programs, each of which a plausible rule of data flow gets wrong: from the notes on the
+ * dissertation. Brute force must find no state of theirs that is called impossible. */
+#ifndef FT_TESTS_CONTEXT_CASES_H
+#define FT_TESTS_CONTEXT_CASES_H
+
+#include "context_oracle.h"
+
+#define HEAD                                                                                       \
+    "program 1\nobject @g 4 align 4\nobject @h 4 align 4\nobject @x 4 align 4\n"                   \
+    "object @l 40 align 8\nobject @m 40 align 8\nobject @cv 48 align 8\nobject @bar 32 align "     \
+    "8\nobject @ls 128 align 8\n"
+#define INPUT "    %ix = input \"x\" i1\n    %zx = zext i32 %ix\n    store i32 %zx, @x\n"
+/* Goes to block `is` if the register is n. */
+#define IF(reg, n, is)                                                                             \
+    "    %" reg "e = eq i32 %" reg ", " n "\n    branch %" reg "e, " is ", " reg "o\n  " reg "o:"  \
+    "\n"
+#define END "    yield\n    return i64 0\n"
+
+static const struct {
+    const char *name, *text;
+} CASES[] = {
+    {"a definition of the creator dies where another thread writes", HEAD
+     "function @t(%a: i64) -> i64 {\n  b:\n    lock @l\n    store i32 1, @g\n    unlock @l\n" END
+     "}\nfunction @main() -> i32 {\n  b:\n    store i32 0, @g\n    %t = create @t, 0\n"
+     "    yield\n    lock @l\n    %v = load i32 @g\n" IF(
+         "v", "1",
+         "one") "    unlock @l\n    jump d\n  one:\n    yield\n    unlock @l\n    jump d\n  d:\n"
+                "    yield\n    return i32 0\n}\n"},
+    {"a location of the child alone is not stale in the creator", HEAD
+     "function @t(%a: i64) -> i64 {\n  b:\n    store i32 1, @g\n    %v = load i32 @g\n" IF("v", "1",
+                                                                                           "one")
+         END "  one:\n" END
+             "}\nfunction @main() -> i32 {\n  b:\n    %t = create @t, 0\n    yield\n    yield\n"
+             "    return i32 0\n}\n"},
+    {"shared definitions die at releases: an unlock before another's section", HEAD
+     "function @t(%a: i64) -> i64 {\n  b:\n    lock @l\n    store i32 2, @g\n    unlock @l\n" END
+     "}\nfunction @main() -> i32 {\n  b:\n    %t = create @t, 0\n    lock @l\n"
+     "    store i32 1, @g\n    unlock @l\n    yield\n    yield\n    lock @l\n"
+     "    %v = load i32 @g\n" IF(
+         "v", "2",
+         "two") "    unlock @l\n    jump d\n  two:\n    yield\n    unlock @l\n    jump d\n  d:\n"
+                "    yield\n    return i32 0\n}\n"},
+    {"shared definitions die at a create, and not at a join alone",
+     HEAD "function @t(%a: i64) -> i64 {\n  b:\n    store i32 2, @g\n" END
+          "}\nfunction @main() -> i32 {\n  b:\n    store i32 1, @g\n    %t = create @t, 0\n"
+          "    yield\n    %r = join %t\n    %v = load i32 @g\n" IF(
+              "v", "2", "two") "    jump d\n  two:\n    yield\n    jump d\n  d:\n    yield\n    "
+                               "return i32 0\n}\n"},
+    {"two threads of one function read different values by the same load", HEAD
+     "function @t(%a: i64) -> i64 {\n  b:\n    lock @l\n    %r = load i32 @g\n"
+     "    %n = add i32 %r, 1\n    store i32 %n, @g\n    unlock @l\n" IF(
+         "r", "0", "zero") "    yield\n    return i64 0\n  zero:\n    yield\n    return i64 0\n"
+                           "}\nfunction @main() -> i32 {\n  b:\n    %t = create @t, 0\n    %u = "
+                           "create @t, 0\n"
+                           "    yield\n    return i32 0\n}\n"},
+    {"a load that is executed again is another value", HEAD
+     "function @t(%a: i64) -> i64 {\n  b:\n    lock @l\n    store i32 1, @g\n    unlock @l\n" END
+     "}\nfunction @main() -> i32 {\n  b:\n    %t = create @t, 0\n    jump h(i32 0, i32 0)\n"
+     "  h(%i: i32, %s: i32):\n    %m = ult i32 %i, 2\n    branch %m, l, e\n  l:\n    lock @l\n"
+     "    %r = load i32 @g\n    unlock @l\n    %j = add i32 %i, 1\n"
+     "    %f = eq i32 %i, 0\n    %w = select i32 %f, %r, %s\n    branch %f, h(%j, %r), k\n"
+     "  k:\n    %q = eq i32 %r, %s\n    branch %q, h(%j, %s), n\n  n:\n    yield\n"
+     "    jump h(%j, %s)\n  e:\n    yield\n    return i32 0\n}\n"},
+    {"a create in a loop comes before the write that stands above it",
+     HEAD "function @t(%a: i64) -> i64 {\n  b:\n    lock @l\n    %v = load i32 @g\n" IF(
+         "v", "1", "one") "    unlock @l\n" END "  one:\n    yield\n    unlock @l\n" END
+                          "}\nfunction @main() -> i32 {\n  b:\n    jump h(i32 0)\n  h(%i: i32):\n"
+                          "    %m = ult i32 %i, 2\n    branch %m, l, e\n  l:\n    lock @l\n    "
+                          "store i32 %i, @g\n"
+                          "    unlock @l\n    %f = eq i32 %i, 0\n    %j = add i32 %i, 1\n    "
+                          "branch %f, c, h(%j)\n"
+                          "  c:\n    %t = create @t, 0\n    jump h(%j)\n  e:\n    yield\n    "
+                          "return i32 0\n}\n"},
+    {"inside a wait the release has happened, and the mutex is not held",
+     HEAD "function @t(%a: i64) -> i64 {\n  b:\n    lock @l\n    store i32 2, @g\n    signal @cv\n"
+          "    yield\n    unlock @l\n" END
+          "}\nfunction @main() -> i32 {\n  b:\n    %t = create @t, 0\n    lock @l\n"
+          "    store i32 1, @g\n    %v = load i32 @h\n    wait @cv, @l\n    yield\n    unlock @l\n"
+          "    return i32 0\n}\n"},
+    {"a wait's value inside is another's", HEAD
+     "function @t(%a: i64) -> i64 {\n  b:\n    lock @l\n    store i32 2, @g\n"
+     "    %v = load i32 @g\n    yield\n    signal @cv\n    yield\n    unlock @l\n" END
+     "}\nfunction @main() -> i32 {\n  b:\n    store i32 0, @g\n    %t = create @t, 0\n"
+     "    lock @l\n    store i32 1, @g\n    wait @cv, @l\n    unlock @l\n    return i32 0\n}\n"},
+    {"a lock that one way takes is not held on the other", HEAD
+     "function @t(%a: i64) -> i64 {\n  b:\n    lock @l\n    yield\n    unlock @l\n" END
+     "}\nfunction @main() -> i32 {\n  b:\n" INPUT
+     "    %t = create @t, 0\n" IF("zx", "1", "take") "    jump d\n  take:\n    lock @l\n    jump "
+                                                     "d\n  d:\n    yield\n    return i32 0\n}\n"},
+    {"a lock that one way releases may be held",
+     HEAD "function @t(%a: i64) -> i64 {\n  b:\n    lock @l\n    unlock @l\n" END
+          "}\nfunction @main() -> i32 {\n  b:\n" INPUT "    %t = create @t, 0\n    lock @l\n" IF(
+              "zx", "1", "drop") "    jump d\n  drop:\n    unlock @l\n    jump d\n  d:\n    "
+                                 "yield\n    return i32 0\n}\n"},
+    {"an ended thread leaves its lock locked",
+     HEAD "function @t(%a: i64) -> i64 {\n  b:\n    lock @l\n    return i64 0\n}\n"
+          "function @main() -> i32 {\n  b:\n    %t = create @t, 0\n    %r = join %t\n    lock @l\n"
+          "    yield\n    return i32 0\n}\n"},
+    {"three threads at a barrier of two pass it differently often",
+     HEAD "function @t(%a: i64) -> i64 {\n  b:\n    barrier_wait @bar\n    yield\n"
+          "    return i64 0\n}\n"
+          "function @main() -> i32 {\n  b:\n    barrier_init @bar, 2\n    %t = create @t, 0\n"
+          "    %u = create @t, 0\n    %v = create @t, 0\n    yield\n    return i32 0\n}\n"},
+    {"a woken thread has completed the round",
+     HEAD "function @t(%a: i64) -> i64 {\n  b:\n    barrier_wait @bar\n    yield\n"
+          "    return i64 0\n}\n"
+          "function @main() -> i32 {\n  b:\n    barrier_init @bar, 2\n    %t = create @t, 0\n"
+          "    %u = create @t, 0\n    yield\n    return i32 0\n}\n"},
+    {"a create behind the place may have been executed before",
+     HEAD "function @t(%a: i64) -> i64 {\n  b:\n    yield\n    return i64 0\n}\n"
+          "function @main() -> i32 {\n  b:\n    jump h(i32 0)\n  h(%i: i32):\n    yield\n"
+          "    %m = ult i32 %i, 2\n    branch %m, l, e\n  l:\n    %t = create @t, 0\n"
+          "    %j = add i32 %i, 1\n    jump h(%j)\n  e:\n    yield\n    return i32 0\n}\n"},
+    {"a store through an address that may be the same kills", HEAD
+     "function @main() -> i32 {\n  b:\n" INPUT
+     "    %a = stack 8 8\n    store i32 0, %a\n    %z = zext i64 %zx\n    %o = mul i64 %z, 4\n"
+     "    %p = add i64 %a, %o\n    store i32 1, %p\n    %v = load i32 %a\n" IF(
+         "v", "1", "one") "    yield\n    return i32 0\n  one:\n    yield\n    return i32 0\n}\n"},
+    {"what the creator keeps to itself is not what the child was given",
+     HEAD "function @t(%a: i64) -> i64 {\n  b:\n    yield\n    return i64 0\n}\n"
+          "function @main() -> i32 {\n  b:\n    %a = stack 8 8\n    store i32 1, %a\n"
+          "    %t = create @t, 0\n    store i32 2, %a\n    yield\n    %v = load i32 %a\n" IF(
+              "v", "2", "two") "    return i32 0\n  two:\n    yield\n    return i32 0\n}\n"},
+    {"a lock whose address is computed again is held where it was",
+     HEAD "function @t(%a: i64) -> i64 {\n  b:\n    lock @l\n    store i32 1, @g\n    unlock @l\n"
+          "    lock @ls\n    unlock @ls\n" END
+          "}\nfunction @main() -> i32 {\n  b:\n    %t = create @t, 0\n    lock @ls+64\n"
+          "    jump h(i32 0)\n  h(%i: i32):\n    lock @l\n    %r = load i32 @g\n    unlock @l\n"
+          "    %z = zext i64 %r\n    %o = mul i64 %z, 64\n    %p = add i64 @ls, %o\n"
+          "    %f = eq i32 %i, 0\n    branch %f, y, n\n  y:\n    lock %p\n    jump h(i32 1)\n"
+          "  n:\n    unlock %p\n    jump s\n  s:\n    yield\n    jump s\n}\n"},
+};
+
+enum { N_CASES = sizeof CASES / sizeof CASES[0] };
+
+#endif

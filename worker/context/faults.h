@@ -1,0 +1,48 @@
+/* Planted faults of the passes, for the tests of the tests: with FT_FAULTS each row is a mistake
+ * behind a switch, and the comparison with brute force must notice it. Without FT_FAULTS
+ * ctx_fault_is is constantly false. */
+#ifndef FT_CONTEXT_FAULTS_H
+#define FT_CONTEXT_FAULTS_H
+
+#include <stdbool.h>
+
+#define FT_CONTEXT_FAULT_TABLE(X)                                                                  \
+    X(NONE, "no fault")                                                                            \
+    X(DIES_AT_ACQUIRE, "shared definitions die at acquires, not at releases")                      \
+    X(DIES_AT_UNLOCK, "shared definitions die at unlocks and waits alone")                         \
+    X(INSIDE_WAIT, "at a place inside a wait the release has not happened")                        \
+    X(SAME_SYMBOL, "symbols are named by the statement alone, not by the thread")                  \
+    X(NO_OWNER, "a location that one thread uses keeps definitions in another")                    \
+    X(LATE_WRITE, "memory is conflict-free though a create may come before the write")             \
+    X(NO_ALIAS, "a store kills only what is at the same address")                                  \
+    X(MEET_UNION, "a definition of one way alone reaches the place")                               \
+    X(MAY_IS_MUST, "may-held locks are taken for held")                                            \
+    X(MAY_RELEASE, "a lock that one way releases is not held on the other")                        \
+    X(HELD_IN_WAIT, "the mutex is held inside of the wait")                                        \
+    X(ENDED_FREE, "ended threads leave no lock locked")                                            \
+    X(ROUNDS_UNCOUNTED, "threads pass a barrier equally often, however many use it")               \
+    X(ROUNDS_INSIDE, "a woken thread has not passed the barrier")                                  \
+    X(CREATED_LATER, "a create that comes behind the place counts as one that is never")           \
+    X(ONE_THREAD, "a function is that of one thread, however often it is created")
+typedef enum ctx_fault_kind {
+#define FT_ROW(symbol, doc) CTX_FAULT_##symbol,
+    FT_CONTEXT_FAULT_TABLE(FT_ROW)
+#undef FT_ROW
+        CTX_FAULTS
+} ctx_fault_kind;
+
+#ifdef FT_FAULTS
+extern ctx_fault_kind ctx_fault;
+static inline bool ctx_fault_is(ctx_fault_kind kind)
+{
+    return ctx_fault == kind;
+}
+#else
+static inline bool ctx_fault_is(ctx_fault_kind kind)
+{
+    (void)kind;
+    return false;
+}
+#endif
+
+#endif
