@@ -14,7 +14,8 @@
  * A place at a blocking operation has three readings: before it; inside, where the thread waits;
  * woken, and not yet through. Inside a wait the thread does not hold the mutex.
  *
- * Imports: symbolic, common/base, common/program, common/program/flow. */
+ * Imports: symbolic, common/base, common/program, common/program/flow,
+ * common/program/interpret. */
 #ifndef FT_CONTEXT_CONTEXT_H
 #define FT_CONTEXT_CONTEXT_H
 

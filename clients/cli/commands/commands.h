@@ -33,6 +33,7 @@ ft_exit ft_run_explore(const ft_options *options);   /* explore.c */
 bool ft_explores_program(const ft_options *options);
 ft_exit ft_run_explore_program(const ft_options *options);
 ft_exit ft_run_lower(const ft_options *options);      /* lower.c */
+ft_exit ft_run_context(const ft_options *options);    /* context.c */
 ft_exit ft_run_record(const ft_options *options);     /* record.c */
 ft_exit ft_run_replay(const ft_options *options);     /* replay.c */
 ft_exit ft_run_manual(const ft_options *options);     /* manual.c */

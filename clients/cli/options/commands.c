@@ -168,6 +168,17 @@ static const struct {
          "foretell explore --oracle 'diff - expected.txt' ./test\n"
          "foretell explore --deterministic ./test\n"
          "foretell explore -I include --input limit=3 queue.c\n"},
+    [FT_COMMAND_CONTEXT] =
+        {"PROGRAM is a program as data or the C and C++ sources of one, as for `lower`. Asks "
+         "whether the threads can be at their places at the same moment, in any run: never (a "
+         "proof, with its reason), reached (a run from the program's entry gets there; its inputs "
+         "and schedule are printed), or not refuted. With --steps, also what the threads can do "
+         "from there, over memory of which no more is known than what every path to the places "
+         "leaves. Assumes that the program has no data race. Exit codes: 0 never, 1 reached, 3 not "
+         "refuted (docs/contexts.md).",
+         "foretell context queue.c --at T1=queue.c:40 --at T2=queue.c:77\n"
+         "foretell context queue.c --threads named --steps 10 --at A=queue.c:40,waiting --at "
+         "B=queue.c:52\n"},
     [FT_COMMAND_LOWER] =
         {"Compiles FILEs (C, C++ and LLVM 14 bitcode, .bc and .ll) with clang 14, links them with "
          "models of the C library, and writes what main can reach as a program as data "

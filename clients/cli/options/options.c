@@ -13,14 +13,16 @@
 #define VIEW_COMMANDS   (BIT(CHECK) | BIT(SHOW) | BIT(TEST))
 #define REPORT_COMMANDS (VIEW_COMMANDS | BIT(EXPLORE))
 #define RECORD_COMMANDS (BIT(RECORD) | BIT(TEST))
-#define SOURCE_COMMANDS (BIT(LOWER) | BIT(EXPLORE) | BIT(VERIFY))
+#define LOWERS          (BIT(LOWER) | BIT(EXPLORE) | BIT(VERIFY))
+#define SOURCE_COMMANDS (LOWERS | BIT(CONTEXT))
 #define INPUT_COMMANDS  (RECORD_COMMANDS | BIT(EXPLORE) | BIT(REPLAY))
 #define NET_COMMANDS                                                                               \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(CANCEL) | BIT(WITNESS) | BIT(VERIFY) | \
      BIT(DIFF) | BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST) | BIT(INTERVALS) | BIT(EXPLORE))
 #define JSON_COMMANDS                                                                              \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(VERIFY) | BIT(STATS) | BIT(DIFF) |     \
-     BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST) | BIT(INTERVALS) | BIT(EXPLORE))
+     BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST) | BIT(INTERVALS) | BIT(EXPLORE) |            \
+     BIT(CONTEXT))
 
 typedef enum value_kind {
     VALUE_NONE,
@@ -166,7 +168,7 @@ static const option_row rows[] = {
      "the compiler's: define this macro; may be repeated"},
     {"undefine", 'U', VALUE_TEXTS, "NAME", NULL, MEMBER(undefines), SOURCE_COMMANDS,
      "the compiler's: undefine this macro; may be repeated"},
-    {"threads", 0, VALUE_NUMBER, "N", NULL, MEMBER(threads), SOURCE_COMMANDS,
+    {"threads", 0, VALUE_NUMBER, "N", NULL, MEMBER(threads), LOWERS,
      "of sources: a thread that would start more than N others goes no further, and nothing is "
      "called "
      "safe (default: no bound; more than 64 threads are not explored)"},
@@ -176,6 +178,21 @@ static const option_row rows[] = {
      BIT(CONVERT) | BIT(MERGE) | BIT(RECORD),
      "the format to write: ndjson or binary (default: by the file's name: .ndjson, .jsonl and "
      ".json are ndjson, .ftb and .bin are binary)"},
+    /* contexts */
+    {"at", 0, VALUE_TEXTS, "THREAD=PLACE", NULL, MEMBER(places), BIT(CONTEXT),
+     "the thread, by a name of your own, is before the place: FILE:LINE, FILE:LINE:COLUMN or "
+     "@FUNCTION:N; with \",waiting\" or \",woken\" behind it the thread waits in the blocking "
+     "operation there, or has been woken and is not through; repeated for each thread"},
+    {"threads", 0, VALUE_TEXT, "WHICH", "named|any", MEMBER(other_threads), BIT(CONTEXT),
+     "named: no other threads exist at that moment; any: others may (default)"},
+    {"without", 0, VALUE_TEXTS, "PASS", NULL, MEMBER(without), BIT(CONTEXT),
+     "leave out this pass (docs/contexts.md), for comparison; may be repeated"},
+    {"steps", 0, VALUE_NUMBER, "N", NULL, MEMBER(steps), BIT(CONTEXT),
+     "also count the paths of up to N branches that begin there, and those that fail or get stuck"},
+    {"wake", 0, VALUE_TEXT, "WHICH", "any|fifo", MEMBER(wake), BIT(CONTEXT),
+     "the waiter that a signal wakes on these paths: any (default), or fifo: the first"},
+    {"tries", 0, VALUE_COUNT, "N", NULL, MEMBER(tries), BIT(CONTEXT),
+     "look for a run from the entry that gets there, in N random ones (default: 2000)"},
     /* exploring */
     {"explore", 0, VALUE_COUNT, "SECONDS", NULL, MEMBER(explore_seconds), BIT(TEST),
      "explore further schedules of PROGRAM for at most this time, 0: do not (default: 10)"},
@@ -588,6 +605,7 @@ void ft_options_release(ft_options *options)
     ft_vec_release(&options->suppressions);
     ft_vec_release(&options->without);
     ft_vec_release(&options->inputs);
+    ft_vec_release(&options->places);
     ft_vec_release(&options->includes);
     ft_vec_release(&options->defines);
     ft_vec_release(&options->undefines);

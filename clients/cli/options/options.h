@@ -61,6 +61,8 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
       "run a program through every schedule of its synchronisation")                               \
     X(LOWER, "lower", "FILE... -o PROGRAM", 1, 0,                                                  \
       "compile C and C++ sources to a program as data, for explore")                               \
+    X(CONTEXT, "context", "PROGRAM --at THREAD=FILE:LINE...", 1, 0,                                \
+      "ask whether threads of a program can be at places in its middle together")                  \
     X(RECORD, "record", "[--] PROGRAM ARGS", 1, 0, "run a program and record a trace of it")       \
     X(REPLAY, "replay", "WITNESS [TRACE] -- PROGRAM ARGS", 2, 0,                                   \
       "run a recorded program through a witness, up to its bug")                                   \
@@ -143,6 +145,11 @@ typedef struct ft_options {
     const char *standard;                  /* -std */
     uint32_t threads;                      /* that a thread may start */
     bool text;
+    /* context */
+    ft_texts places;           /* --at THREAD=PLACE */
+    const char *other_threads; /* --threads named|any */
+    const char *wake;
+    uint32_t tries; /* runs from the entry, + 1; 0: not given */
     /* replay */
     uint32_t deadline; /* seconds */
     bool stop, live_inputs, unordered_hand_overs;

@@ -30,6 +30,14 @@ bool ft_lowering_made(const char *path);
 ft_status ft_lowering_run(const ft_options *options, const char *path, FILE *to,
                           ft_error *err) FT_MUST_CHECK;
 
+/* ---- worker.c */
+
+/* Starts a foretell-worker of this command's own (mode: its option), gives it the question and the
+ * program, which the options' arguments are or are the sources of, and reads its answer (a new
+ * reference). Errors as of ft_lowering_run. */
+ft_status ft_worker_ask(const ft_options *options, const char *mode, const json_t *question,
+                        json_t **answer, ft_error *err) FT_MUST_CHECK;
+
 /* ---- verify.c */
 
 /* Is it a witness of a program? */
