@@ -21,6 +21,7 @@ compare docs/man/foretelld.8 docs/man/foretelld.8.sh "$bin/foretelld"
 compare docs/reference.md docs/reference.sh
 compare docs/engine.md docs/passes.sh
 compare docs/programs.md docs/programs.sh
+compare docs/contexts.md docs/contexts.sh
 
 # Every route is described for people and for machines.
 while IFS='|' read -r _ method path _; do

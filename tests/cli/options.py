@@ -1032,6 +1032,85 @@ EFFECTS += [
     ("std", "lower", lowers("int main(void) { return __STDC_VERSION__ == 199901L ? 5 : 6; }", "i32 5", "-std=c99")),
 ]
 
+# ---- Effects: of context -----------------------------------------------------------------------
+
+CONTEXT = """program 1
+object @l 40 align 8
+object @cv 48 align 8
+function @t(%a: i64) -> i64 {
+  b:
+    lock @l
+    yield
+    wait @cv, @l
+    unlock @l
+    return i64 0
+}
+function @main() -> i32 {
+  b:
+    %t = create @t, 0
+    %u = create @t, 0
+    lock @l
+    signal @cv
+    unlock @l
+    return i32 0
+}
+"""
+
+
+def context(*options):
+    (WORK / "context.program").write_text(CONTEXT)
+    return run("context", "context.program", *options)
+
+
+def of_context(code, *options, without=()):
+    """The option changes the exit code to this one."""
+    def effect(world, command):
+        done, other = context(*options), context(*without)
+        need(done.code == code and other.code != code, (done, other))
+    return effect
+
+
+def of_context_wake(world, command):
+    ways = ["--threads", "named", "--steps", 3, "--json", "--tries", 0, "--at", "A=@t:2,waiting", "--at", "B=@t:2",
+            "--at", "M=@main:2"]
+    paths = [json.loads(context(*ways, "--wake", wake).out)["fixed_order"]["paths"] for wake in ("any", "fifo")]
+    need(paths[0] > paths[1], paths)
+
+
+def of_context_sources(option, value, text):
+    """The option decides whether a second thread of the function exists."""
+    def effect(world, command):
+        (WORK / "bad").mkdir(exist_ok=True)
+        (WORK / "bad" / "bad.h").write_text("")
+        (WORK / "places.c").write_text("#include <pthread.h>\nstatic void *f(void *p) { return p; }\n"
+                                       "int main(void) {\n pthread_t t, u;\n pthread_create(&t, 0, f, 0);\n"
+                                       + text + " return 0;\n}\n")
+        if run("lower", "places.c", "-o", "places.program").code:
+            return
+        two = ["--at", "A=places.c:2", "--at", "B=places.c:2"]
+        need(run("context", "places.c", *two).code == 0, run("context", "places.c", *two))
+        need(run("context", option, value, "places.c", *two).code == 1)
+    return effect
+
+
+BOTH = ("--at", "A=@t:1", "--at", "B=@t:1")
+SECOND = " pthread_create(&u, 0, f, 0);\n#endif\n"
+EFFECTS += [
+    ("at", "context", of_context(0, *BOTH, without=("--at", "A=@t:1", "--at", "B=@t:0"))),
+    ("without", "context", of_context(3, *BOTH, "--without", "must-held", without=BOTH)),
+    ("threads", "context", of_context(0, "--at", "A=@t:0,waiting", "--threads", "named",
+                                      without=("--at", "A=@t:0,waiting"))),
+    ("steps", "context", lambda world, command: need("paths" in context("--at", "A=@t:0", "--steps", 2).out
+                                                     and "paths" not in context("--at", "A=@t:0").out)),
+    ("tries", "context", of_context(3, "--at", "A=@t:1", "--tries", 0, without=("--at", "A=@t:1"))),
+    ("wake", "context", of_context_wake),
+    ("json", "context", lambda world, command: need(json.loads(context(*BOTH, "--json").out)["together"] == "never")),
+    ("include", "context", of_context_sources("-I", "bad", '#if __has_include("bad.h")\n' + SECOND)),
+    ("define", "context", of_context_sources("-D", "BAD", "#ifdef BAD\n" + SECOND)),
+    ("undefine", "context", of_context_sources("-U", "__linux__", "#ifndef __linux__\n" + SECOND)),
+    ("std", "context", of_context_sources("--std", "c99", "#if __STDC_VERSION__ == 199901L\n" + SECOND)),
+]
+
 # ---- All of it ---------------------------------------------------------------------------------
 
 

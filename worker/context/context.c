@@ -136,6 +136,10 @@ static void ask_way(asked *a)
     bool first = answer->ways == answer->refuted;
     a->c->work = 0;
     ctx_begin(a->c, a->chosen, o->threads, o->n, &s);
+    if (s.absent) {
+        initial_release(&s);
+        return;
+    }
     answer->ways++;
     if (s.refuted) {
         answer->refuted++;

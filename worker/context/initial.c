@@ -61,8 +61,9 @@ static bool follow(ctx *c, const call_string *s, uint32_t first, env *e, uint32_
 }
 
 /* What the creator knew when it created the thread, as far as it still holds; and the argument. */
-static bool hand_over(ctx *c, uint32_t label, const way *w, env *e, ft_term *argument)
+static bool hand_over(ctx *c, uint32_t label, const way *w, thread_state *t, ft_term *argument)
 {
+    env *e = &t->env;
     uint32_t nodes[MOST_FRAMES_OF_WAY], registers[MOST_FRAMES_OF_WAY];
     const call_string *s = &w->creator;
     uint32_t begins = s->frames[0].function;
@@ -82,9 +83,10 @@ static bool hand_over(ctx *c, uint32_t label, const way *w, env *e, ft_term *arg
     const ft_instruction *create = &f->instructions.data[at->instruction];
     uint64_t function;
     ft_term called = env_operand(c, e, nodes[s->n - 1], &f->operands.data[create->operands]);
-    if (ctx_is_literal(c, called, &function) &&
-        function != c->base[c->program->functions.data[w->own.frames[0].function].symbol])
-        return false; /* in this way it creates another one */
+    t->elsewhere =
+        ctx_is_literal(c, called, &function) &&
+        function != c->base[c->program->functions.data[w->own.frames[0].function].symbol];
+    if (t->elsewhere) return false;
     *argument = env_operand(c, e, nodes[s->n - 1], &f->operands.data[create->operands + 1]);
     size_t n = 0;
     for (size_t i = 0; i < e->heap.len; i++)
@@ -124,7 +126,7 @@ bool ctx_reach(ctx *c, uint32_t label, const way *w, thread_state *t)
         env_unknown(c, &t->env, true);
     } else if (w->creator.n) {
         n = 1;
-        if (!hand_over(c, label, w, &t->env, &argument[0])) return false;
+        if (!hand_over(c, label, w, t, &argument[0])) return false;
     } else {
         env_start(c, &t->env);
         n = c->program->functions.data[begins].blocks.data[0].n_parameters;
@@ -477,6 +479,7 @@ void ctx_begin(ctx *c, const way *const *all, const ft_context_thread *threads, 
         s->threads[t].reading = threads[t].reading;
         if (ctx_reach(c, t + 1, all[t], &s->threads[t])) continue;
         s->refuted = true;
+        s->absent = s->threads[t].elsewhere;
         s->passes = 1u << FT_CONTEXT_CONDITIONS;
         (void)snprintf(s->reason, sizeof s->reason,
                        "no path leads %s there: a branch on the way always goes elsewhere",

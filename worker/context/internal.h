@@ -210,6 +210,7 @@ typedef struct thread_state {
     uint32_t registers[MOST_FRAMES_OF_WAY]; /* where each frame's begin in env.registers */
     uint8_t reading;
     env env;
+    bool elsewhere; /* the way's create creates a thread of another function */
 } thread_state;
 
 typedef struct claim {
@@ -223,6 +224,7 @@ typedef struct initial {
     thread_state threads[FT_CONTEXT_THREADS];
     FT_VEC(claim) claims;
     bool refuted;
+    bool absent;     /* there is no such way */
     uint32_t passes; /* of the proof */
     char reason[600];
 } initial;
