@@ -172,7 +172,7 @@
     X(ATOMIC_END, "atomic_end", NONE, "", '-', LOCAL,                                              \
       "ends the section; outside of one: an error")                                                \
     X(INPUT, "input", TEXT, "", 'w', LOCAL, "the next value of the input with that name")          \
-    X(ASSUME, "assume", NONE, "b", '-', LOCAL, "the execution does not count if a is 0")           \
+    X(ASSUME, "assume", NONE, "b", '-', LOCAL, "the thread goes no further if a is 0; an execution that no other thread ends does not count")           \
     X(ASSERT, "assert", TEXT, "b", '-', LOCAL, "a failure if a is 0")                              \
     X(FAIL, "fail", TEXT, "", '-', LOCAL, "a failure")                                             \
     X(OUTPUT, "output", NONE, "iaa", '-', ACCESS, "writes the c bytes at b to the descriptor a")   \

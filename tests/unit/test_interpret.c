@@ -502,6 +502,23 @@ static void test_copies_are_apart(void **state)
     ft_program_free(program);
 }
 
+/* What another thread does wrong is wrong before the assumption too. */
+static void test_assumptions_of_others(void **state)
+{
+    (void)state;
+    ft_program *program = read_text(
+        "program 1 object @x 1 function @stops(%a: i64) -> i64 { s: atomic_store seq_cst i8 1, @x "
+        "assume 0 return i64 0 } function @main() -> i32 { s: %t = create @stops, 0 %v = "
+        "atomic_load seq_cst i8 @x %z = eq i8 %v, 0 assert \"unset\" %z return i32 0 }");
+    ft_interpreter *m = ft_interpreter_new(program, NULL);
+    static const uint32_t STEPS[] = {0, 0, 1, 1, 0, 0};
+    for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) ft_interpreter_step(m, STEPS[i], 0);
+    assert_int_equal(ft_interpreter_state_of(m), FT_INTERPRETER_FAILED);
+    assert_int_equal(ft_interpreter_error_of(m)->kind, FT_ERROR_ASSERTION);
+    ft_interpreter_free(m);
+    ft_program_free(program);
+}
+
 static void test_assumptions_discard(void **state)
 {
     (void)state;
@@ -516,13 +533,10 @@ static void test_assumptions_discard(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_handovers),
-        cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_copies_are_apart),
-        cmocka_unit_test(test_assumptions_discard),
+        cmocka_unit_test(test_examples),         cmocka_unit_test(test_assumptions_of_others),
+        cmocka_unit_test(test_integers),         cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_handovers),        cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_copies_are_apart), cmocka_unit_test(test_assumptions_discard),
     };
     return cmocka_run_group_tests_name("interpret", tests, NULL, NULL);
 }

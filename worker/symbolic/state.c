@@ -285,6 +285,7 @@ bool ft_sym_is_unknown(const ft_sym_state *m)
 
 bool ft_sym_is_discarded(const ft_sym_state *m)
 {
+    if (m->end == FT_SYM_EXITED || m->end == FT_SYM_FAILED) return false;
     for (size_t t = 0; t < m->threads.len; t++)
         if (m->threads.data[t].stands) return true;
     return false;

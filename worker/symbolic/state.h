@@ -15,7 +15,8 @@
  * store at an unknown place of an object, which is a choice in its term (up to 256 places, else one
  * arm a place).
  *
- * An assumption that fails leaves its thread standing for ever; the others go on. Floating point
+ * An assumption that fails leaves its thread standing for ever; the others go on, and an error or
+ * an exit of theirs counts: the thread need not have come to the assumption by then. Floating point
  * is computed for numbers alone: a term is forked into its values before.
  *
  * States share memory: a copy costs the pages that are written after it. Terms and the solver
@@ -152,7 +153,9 @@ uint64_t ft_sym_changes(const ft_sym_state *state, uint32_t thread);
 /* Where the thread stands in its source: the innermost place that has a line there. */
 ft_sym_place ft_sym_source(const ft_sym_state *state, uint32_t thread);
 
-bool ft_sym_is_discarded(const ft_sym_state *state); /* a thread stands at a failed assumption */
+/* A thread stands at a failed assumption, and the process was not ended by others: that ends it as
+ * well where the thread has not come to the assumption yet. */
+bool ft_sym_is_discarded(const ft_sym_state *state);
 
 /* The n-th value (from 0) that the thread reads of the input, in the inputs at hand; false: it
  * reads no such value. Inputs at hand satisfy all constraints, unless ft_sym_is_unknown. */

@@ -81,6 +81,7 @@ typedef struct interpreted_thread {
     bool exists, begun, failing, ended, detached, joined,
         returned;     /* returned: @main did, and stands before exit */
     bool second;      /* stands before a second half */
+    bool stands;      /* at an assumption that does not hold: it has no choice */
     bool circles;     /* it goes round for ever, and has no choice */
     uint64_t changes; /* of memory that is not on its stack, of objects and inputs */
     uint8_t outcome;  /* of the first half: the last to arrive at a barrier */

@@ -355,7 +355,7 @@ bool ft_interpreter_stands_before(const ft_interpreter *interpreter, uint32_t th
                                             .place = ft_interpreter_place_of(interpreter, thread)};
     if (th->ended || !th->exists) return false;
     if (th->failing) operation->code = FT_CODE_FAIL;
-    if (!th->begun || th->failing) return true;
+    if (!th->begun || th->failing || th->stands) return true;
     if (th->circles) {
         operation->code = ft_interpreter_instruction(interpreter, thread)->code;
     } else if (th->returned) {
@@ -381,7 +381,7 @@ uint32_t ft_interpreter_choices(const ft_interpreter *interpreter, uint32_t thre
     FT_REQUIRE(thread < interpreter->threads.len);
     const interpreted_thread *th = &interpreter->threads.data[thread];
     bool shut_out = interpreter->section && interpreter->section != thread + 1;
-    bool goes = th->exists && !th->ended && !th->circles && !shut_out;
+    bool goes = th->exists && !th->ended && !th->stands && !th->circles && !shut_out;
     if (interpreter->state != FT_INTERPRETER_GOING || !goes) return 0;
     if (!th->begun || th->failing || th->returned || th->finishes) return variants[0] = 0, 1;
     return ft_sync_choices(interpreter, thread, variants);
@@ -448,9 +448,21 @@ static void stop_at(ft_interpreter *m, uint32_t t, ft_program_error error)
     m->state = FT_INTERPRETER_FAILED;
 }
 
+/* Then those that wait could wait for what the thread would do if the assumption held. */
+static bool some_stands(const ft_interpreter *m)
+{
+    for (size_t t = 0; t < m->threads.len; t++)
+        if (m->threads.data[t].stands) return true;
+    return false;
+}
+
 /* No thread can go on: all have ended, or those that have not wait forever. */
 static void stop(ft_interpreter *m)
 {
+    if (some_stands(m)) {
+        m->state = FT_INTERPRETER_DISCARDED;
+        return;
+    }
     uint32_t n = (uint32_t)m->threads.len, waits = n;
     for (uint32_t t = n; t-- > 0;) {
         const interpreted_thread *th = &m->threads.data[t];
@@ -516,6 +528,9 @@ ft_interpreter_state ft_interpreter_settle(ft_interpreter *interpreter)
         if (!goes_round(interpreter, t)) return interpreter->state;
         first = t;
     }
-    if (first < n) stop_at(interpreter, first, FT_ERROR_LIVE_LOCK);
+    if (first < n && some_stands(interpreter))
+        interpreter->state = FT_INTERPRETER_DISCARDED;
+    else if (first < n)
+        stop_at(interpreter, first, FT_ERROR_LIVE_LOCK);
     return interpreter->state;
 }

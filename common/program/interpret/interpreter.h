@@ -6,8 +6,10 @@
  * its beginning, the second half of an instruction of two steps, the return of @main, or the end of
  * the process by an error that it has run into. A *step* carries the operation out and runs the
  * thread up to its next one. A step is possible if the operation has a *choice*: a variant (which
- * waiter a signal notifies, whether a timed wait ends by itself). The interpreter is deterministic:
- * the same program, inputs and steps lead to the same state.
+ * waiter a signal notifies, whether a timed wait ends by itself). A thread whose assumption fails
+ * stands there for ever, and the others go on: what ends the process then, an error or an exit,
+ * ends it as well where the thread has not come to the assumption yet. The interpreter is
+ * deterministic: the same program, inputs and steps lead to the same state.
  *
  * Threads have numbers. Those of new ones are part of the schedule (a variant of `create`), so that
  * a thread can have the same number, and its objects the same addresses, in every schedule.
@@ -26,7 +28,7 @@ enum { FT_INTERPRETER_THREADS = 64 };
     X(GOING, "going", "some thread has a choice")                                                  \
     X(EXITED, "exited", "the process has ended, with a code")                                      \
     X(FAILED, "failed", "an error: a finding")                                                     \
-    X(DISCARDED, "discarded", "an assumption does not hold: the execution does not count")         \
+    X(DISCARDED, "discarded", "no thread has a choice, and one stands at a failed assumption")     \
     X(STOPPED, "stopped", "a bound of the interpreter, not of the program")
 typedef enum ft_interpreter_state {
 #define FT_ROW(symbol, name, meaning) FT_INTERPRETER_##symbol,

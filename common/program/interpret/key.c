@@ -31,8 +31,8 @@ static void add_sync(const sync_object *s, ft_strbuf *out)
 
 static void add_thread(const interpreted_thread *t, ft_strbuf *out)
 {
-    const bool flags[] = {t->exists, t->begun,  t->failing, t->ended,   t->detached,
-                          t->joined, t->second, t->circles, t->outcome, t->returned};
+    const bool flags[] = {t->exists, t->begun,   t->failing, t->ended,   t->detached, t->joined,
+                          t->second, t->circles, t->stands,  t->outcome, t->returned};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) number(out, flags[i]);
     number(out, t->next_base);
     number(out, t->finishes);

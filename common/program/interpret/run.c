@@ -382,7 +382,7 @@ static bool input(ft_interpreter *m, uint32_t t, const ft_instruction *in)
 static bool assume(ft_interpreter *m, uint32_t t, const ft_instruction *in)
 {
     if (ft_run_operand(m, t, in, 0).bits) return go_on(m, t);
-    m->state = FT_INTERPRETER_DISCARDED;
+    m->threads.data[t].stands = true;
     return false;
 }
 
