@@ -12,7 +12,7 @@
 static void follow(void *context, const ft_sym_state *state, const ft_sym_note *note)
 {
     cover_world *w = context;
-    if (w->trace) cover_trace_follow(w->trace, state, note);
+    if (w->follow) w->follow(w->follower, state, note);
 }
 
 static bool should_stop(void *context)
@@ -286,6 +286,11 @@ static ft_status run(running *r, ft_schedule_end *end)
     return FT_OK;
 }
 
+static void follow_trace(void *follower, const ft_sym_state *state, const ft_sym_note *note)
+{
+    cover_trace_follow(follower, state, note);
+}
+
 ft_status cover_run(cover_world *w, const ft_term *conditions, size_t n, cover_trace *trace,
                     ft_schedule_end *end, ft_sym_state **state, ft_error *err)
 {
@@ -302,9 +307,10 @@ ft_status cover_run(cover_world *w, const ft_term *conditions, size_t n, cover_t
         if (answer == FT_ANSWER_UNKNOWN)
             status = ft_error_set(err, FT_BUDGET, "the solver does not answer in its time");
     }
-    w->trace = trace;
+    w->follow = follow_trace;
+    w->follower = trace;
     if (status == FT_OK) status = run(&r, end);
-    w->trace = NULL;
+    w->follow = NULL;
     cover_graph_release(&r.graph);
     if (status == FT_OK)
         *state = r.m;

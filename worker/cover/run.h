@@ -15,7 +15,9 @@ typedef struct cover_world {
     cover_control control;
     ft_sym_world *world;
     ft_term_pool *pool; /* of the world */
-    cover_trace *trace; /* follows the run at hand; NULL: nobody does */
+    /* Follows the run at hand. NULL: nobody does. */
+    void (*follow)(void *follower, const ft_sym_state *state, const ft_sym_note *note);
+    void *follower;
     ft_map children;    /* parent and nth -> number */
     uint32_t n_threads; /* that have a number */
     struct {

@@ -14,6 +14,18 @@ void cover_translation_release(cover_translation *t)
 
 /* ---- symbols ---- */
 
+static ft_symbol known_input(const ft_schedule_set *set, const ft_sym_name *in, const char *thread)
+{
+    for (uint32_t i = 0; i < set->inputs.len; i++) {
+        const ft_schedule_input *x = &set->inputs.data[i];
+        if (x->n == in->n + 1 && x->width == in->width &&
+            strcmp(ft_schedule_text_of(set, x->name), in->name) == 0 &&
+            strcmp(ft_schedule_text_of(set, x->thread), thread) == 0)
+            return i;
+    }
+    return FT_NO_ID;
+}
+
 static ft_symbol set_symbol(cover_translation *t, ft_symbol symbol)
 {
     bool fresh;
@@ -22,7 +34,9 @@ static ft_symbol set_symbol(cover_translation *t, ft_symbol symbol)
     ft_sym_name in = ft_sym_world_input(t->world->world, symbol);
     ft_strbuf thread = {0};
     cover_world_thread_name(t->world, in.thread, &thread);
-    ft_symbol made = ft_schedule_add_input(t->set, in.name, thread.text, in.n + 1, in.width);
+    ft_symbol made = known_input(t->set, &in, thread.text);
+    if (made == FT_NO_ID)
+        made = ft_schedule_add_input(t->set, in.name, thread.text, in.n + 1, in.width);
     ft_strbuf_release(&thread);
     *ft_map_slot(&t->inputs, symbol, 0, NULL) = made;
     return made;

@@ -1,0 +1,379 @@
+/* Certificates of schedule sets: proved for what the search makes, refuted where a set is wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cover/certify.h"
+#include "cover/search.h"
+#include "oracle/constrained.h"
+#include "oracle/mini.h"
+#include "oracle/mini_random.h"
+
+#define L(k) " lock " k "; unlock " k "; "
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static ft_schedule_set *search(const ft_program *p, bool prefix, cover_order order,
+                               cover_search_counts *counts)
+{
+    cover_search_options options = {.world = {.prefix = prefix, .order = order, .seed = 3}};
+    ft_schedule_set *set = NULL;
+    ft_error err = FT_ERROR_INIT;
+    if (cover_search(p, &options, &set, counts, &err) != FT_OK) fail_msg("%s", err.message);
+    return set;
+}
+
+static cover_certificates certify(const ft_program *p, ft_schedule_set *set)
+{
+    cover_certify_options options = {.max_leaves = 3000};
+    cover_certificates found = {0};
+    ft_error err = FT_ERROR_INIT;
+    if (cover_certify(p, set, &options, &found, &err) != FT_OK) fail_msg("%s", err.message);
+    return found;
+}
+
+static void print_all(const ft_schedule_set *set, const cover_certificates *found)
+{
+    ft_strbuf out = {0};
+    ft_schedule_set_print(set, &out);
+    print_message("%s", out.text);
+    ft_strbuf_release(&out);
+    for (size_t i = 0; i < found->all.len; i++) {
+        const cover_certificate *c = &found->all.data[i];
+        if (c->answer == COVER_PROVED) continue;
+        print_message("%s of schedule %d: %s: %s;", cover_certificate_name(c->kind),
+                      (int)c->schedule + 1, cover_answer_name(c->answer), c->text);
+        for (uint32_t k = 0; k < c->n_inputs && c->inputs; k++)
+            print_message(" %u", (unsigned)c->inputs[k]);
+        print_message("\n");
+    }
+}
+
+/* ---- sets that must be refused, by the certificate that is there for it (golden) ---- */
+
+static void same(ft_schedule_set *set)
+{
+    (void)set;
+}
+
+static void drop_entry(ft_schedule_set *set)
+{
+    ft_epoch *e = &set->epochs.data[0];
+    e->choices.data[e->choices.len - 1].schedule = FT_NO_SCHEDULE;
+}
+
+/* The first schedule for all inputs. */
+static void widen(ft_schedule_set *set)
+{
+    ft_epoch *e = &set->epochs.data[0];
+    for (size_t i = 0; i < e->choices.len; i++)
+        if (e->choices.data[i].term == FT_NO_TERM) e->choices.data[i].schedule = 0;
+}
+
+/* All edges between locks of different threads. */
+static void drop_lock_edges(ft_schedule_set *set)
+{
+    ft_schedule *s = &set->epochs.data[0].schedules.data[0];
+    for (size_t i = 0; i < s->nodes.len; i++)
+        if (s->nodes.data[i].kind == FT_NODE_LOCK) s->nodes.data[i].n_edges = 0;
+}
+
+static void drop_signal_edge(ft_schedule_set *set)
+{
+    ft_schedule *s = &set->epochs.data[0].schedules.data[0];
+    for (size_t i = 0; i < s->nodes.len; i++)
+        if (s->nodes.data[i].kind == FT_NODE_SIGNAL) s->nodes.data[i].n_edges = 0;
+}
+
+/* Only what comes before the first lock. */
+static void cut(ft_schedule_set *set)
+{
+    ft_schedule *s = &set->epochs.data[0].schedules.data[0];
+    for (uint32_t i = 0; i < s->nodes.len; i++)
+        if (s->nodes.data[i].kind == FT_NODE_LOCK) {
+            s->nodes.len = i;
+            return;
+        }
+}
+
+static const struct {
+    const char *name, *program;
+    cover_order order;
+    void (*spoil)(ft_schedule_set *set);
+    int refused; /* cover_certificate_kind; -1: none */
+} REFUSED[] = {
+    {"two entries", "in x:1; T { if x {" L("0") "} else {" L("1") "} }", COVER_ORDER_THREAD, same,
+     -1},
+    {"an entry taken out", "in x:1; T { if x {" L("0") "} else {" L("1") "} }", COVER_ORDER_THREAD,
+     drop_entry, COVER_CHECK_COVER},
+    {"a widened constraint", "in x:1; T { if x {" L("0") "} else {" L("1") "} }",
+     COVER_ORDER_THREAD, widen, COVER_CHECK_SCHEDULE},
+    {"a race on a dropped side",
+     "in x:1; var g; T { if x { g = 1; } " L("0") "} T {" L("1") "_a = g; }", COVER_ORDER_THREAD,
+     same, COVER_CHECK_RACE},
+    {"the same, ordered", "in x:1; var g; T { if x { g = 1; } " L("0") "} T {" L("0") "_a = g; }",
+     COVER_ORDER_THREAD, same, -1},
+    {"an edge out between sections",
+     "var g; T { lock 0; g = g + 1; unlock 0; } T { lock 0; g = g + 1; unlock 0; }",
+     COVER_ORDER_THREAD, drop_lock_edges, COVER_CHECK_RACE},
+    {"an edge out between empty sections", "T {" L("0") "} T {" L("0") "}", COVER_ORDER_THREAD,
+     drop_lock_edges, COVER_CHECK_ORDER},
+    {"a lost signal", "T { lock 0; wait 0 0; unlock 0; } T { signal 0; }", COVER_ORDER_THREAD,
+     drop_signal_edge, COVER_CHECK_ORDER},
+    {"a signal", "T { lock 0; wait 0 0; unlock 0; } T { signal 0; }", COVER_ORDER_THREAD, same, -1},
+    {"crossed locks",
+     "T {" L("2") "lock 0; lock 1; unlock 1; unlock 0; }"
+                  " T { lock 1; lock 0; unlock 0; unlock 1; }",
+     COVER_ORDER_TRACE, same, COVER_CHECK_DEADLOCK},
+    {"locks in order",
+     "T { lock 0; lock 1; unlock 1; unlock 0; } T { lock 1; lock 0; unlock 0; unlock 1; }",
+     COVER_ORDER_THREAD, same, -1},
+    {"a schedule that ends early", "T {" L("0") "}", COVER_ORDER_THREAD, cut, COVER_CHECK_CLOSED},
+    {"a failure for odd x",
+     "in x:2; T { lock 0; if x % 2 != 0 { abort; } unlock 0; }"
+     " T { lock 0; if x % 2 != 0 { x = x + 1; } unlock 0; }",
+     COVER_ORDER_THREAD, same, COVER_CHECK_FAILURE},
+    {"none, the other thread first",
+     "in x:2; T { lock 0; if x % 2 != 0 { x = x + 1; } unlock 0; }"
+     " T { lock 0; if x % 2 != 0 { abort; } unlock 0; }",
+     COVER_ORDER_THREAD, same, -1},
+    {"a barrier of two, four threads",
+     "bar 0:2; T { barrier 0; } T { barrier 0; } T { barrier 0; } T { barrier 0; }",
+     COVER_ORDER_THREAD, same, -1},
+};
+
+static void check_refused(size_t i)
+{
+    cover_search_counts counts;
+    ft_program *p = mini_program(REFUSED[i].program);
+    ft_schedule_set *set = search(p, true, REFUSED[i].order, &counts);
+    REFUSED[i].spoil(set);
+    cover_certificates found = certify(p, set);
+    for (int k = 0; k < COVER_CERTIFICATES; k++) {
+        cover_answer answer = cover_certificates_answer(&found, (cover_certificate_kind)k);
+        bool should = k == REFUSED[i].refused;
+        /* an edge that is missing is one for races and for order */
+        bool may = REFUSED[i].refused == COVER_CHECK_RACE && k == COVER_CHECK_ORDER;
+        if (should ? answer == COVER_REFUTED : may || answer == COVER_PROVED) continue;
+        print_all(set, &found);
+        fail_msg("%s: %s is %s", REFUSED[i].name, cover_certificate_name((cover_certificate_kind)k),
+                 cover_answer_name(answer));
+    }
+    cover_certificates_release(&found);
+    ft_schedule_set_free(set);
+    ft_program_free(p);
+}
+
+static void test_cover_refused(void **state)
+{
+    (void)state;
+    const char *only = getenv("FT_CASE");
+    for (size_t i = 0; i < sizeof REFUSED / sizeof REFUSED[0]; i++)
+        if (!only || strcmp(only, REFUSED[i].name) == 0) check_refused(i);
+}
+
+/* ---- mutations of the sets of random programs ---- */
+
+typedef struct dice {
+    uint64_t state;
+} dice;
+
+static uint32_t roll(dice *d, size_t n)
+{
+    d->state = d->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return n ? (uint32_t)((d->state >> 33) % n) : 0;
+}
+
+static bool drop_edge(ft_schedule_set *set, dice *d)
+{
+    ft_epoch *e = &set->epochs.data[0];
+    ft_schedule *s = &e->schedules.data[roll(d, e->schedules.len)];
+    for (int tries = 0; tries < 30 && s->nodes.len; tries++) {
+        ft_node *n = &s->nodes.data[roll(d, s->nodes.len)];
+        if (!n->n_edges) continue;
+        uint32_t *edges = s->edges.data + n->edges;
+        edges[roll(d, n->n_edges)] = edges[n->n_edges - 1];
+        n->n_edges--;
+        return true;
+    }
+    return false;
+}
+
+static bool swap_leaves(ft_schedule_set *set, dice *d)
+{
+    ft_epoch *e = &set->epochs.data[0];
+    ft_choice *a = &e->choices.data[roll(d, e->choices.len)];
+    ft_choice *b = &e->choices.data[roll(d, e->choices.len)];
+    if (a->term || b->term || a->schedule == b->schedule) return false;
+    uint32_t schedule = a->schedule;
+    a->schedule = b->schedule;
+    b->schedule = schedule;
+    return true;
+}
+
+static bool widen_leaf(ft_schedule_set *set, dice *d)
+{
+    ft_epoch *e = &set->epochs.data[0];
+    ft_choice *a = &e->choices.data[roll(d, e->choices.len)];
+    if (a->term || e->schedules.len < 2) return false;
+    a->schedule = roll(d, e->schedules.len);
+    return true;
+}
+
+static bool uncover(ft_schedule_set *set, dice *d)
+{
+    ft_epoch *e = &set->epochs.data[0];
+    ft_choice *a = &e->choices.data[roll(d, e->choices.len)];
+    if (a->term) return false;
+    a->schedule = FT_NO_SCHEDULE;
+    return true;
+}
+
+static bool drop_last_node(ft_schedule_set *set, dice *d)
+{
+    ft_epoch *e = &set->epochs.data[0];
+    ft_schedule *s = &e->schedules.data[roll(d, e->schedules.len)];
+    if (s->nodes.len < 2) return false;
+    s->nodes.len -= 1 + roll(d, 2);
+    return true;
+}
+
+static bool change_object(ft_schedule_set *set, dice *d)
+{
+    ft_epoch *e = &set->epochs.data[0];
+    ft_schedule *s = &e->schedules.data[roll(d, e->schedules.len)];
+    ft_node *n = &s->nodes.data[roll(d, s->nodes.len)];
+    if (n->object == FT_NO_ID || s->objects.len < 2) return false;
+    n->object = roll(d, s->objects.len);
+    return true;
+}
+
+static bool change_place(ft_schedule_set *set, dice *d)
+{
+    ft_epoch *e = &set->epochs.data[0];
+    ft_schedule *s = &e->schedules.data[roll(d, e->schedules.len)];
+    ft_node *n = &s->nodes.data[roll(d, s->nodes.len)];
+    if (n->function == FT_NO_ID) return false;
+    n->instruction++;
+    return true;
+}
+
+static bool change_waiter(ft_schedule_set *set, dice *d)
+{
+    ft_epoch *e = &set->epochs.data[0];
+    ft_schedule *s = &e->schedules.data[roll(d, e->schedules.len)];
+    for (size_t i = 0; i < s->nodes.len; i++) {
+        if (s->nodes.data[i].kind != FT_NODE_SIGNAL) continue;
+        uint32_t peer = s->nodes.data[i].peer;
+        s->nodes.data[i].peer = peer == FT_NO_ID ? roll(d, s->threads.len) : FT_NO_ID;
+        return true;
+    }
+    return false;
+}
+
+static bool (*const MUTATIONS[])(ft_schedule_set *set, dice *d) = {
+    drop_edge,      swap_leaves,   widen_leaf,   uncover,
+    drop_last_node, change_object, change_place, change_waiter,
+};
+enum { N_MUTATIONS = sizeof MUTATIONS / sizeof MUTATIONS[0] };
+
+typedef struct mutation_counts {
+    unsigned sets, wrong, refuted, unknown;
+    unsigned of[N_MUTATIONS][2];
+} mutation_counts;
+
+static bool is_refuted(const cover_certificates *found)
+{
+    for (int k = 0; k < COVER_CHECK_FAILURE; k++)
+        if (cover_certificates_answer(found, (cover_certificate_kind)k) == COVER_REFUTED)
+            return true;
+    return false;
+}
+
+/* What the search makes is proved, but for deadlocks that the schedule runs into. */
+static void check_whole(const ft_program *p, ft_schedule_set *set, const char *text)
+{
+    cover_certificates found = certify(p, set);
+    for (int k = 0; k < COVER_CHECK_FAILURE; k++) {
+        cover_answer answer = cover_certificates_answer(&found, (cover_certificate_kind)k);
+        if (answer == COVER_PROVED || answer == COVER_UNKNOWN || k == COVER_CHECK_DEADLOCK)
+            continue;
+        print_all(set, &found);
+        fail_msg("%s is %s\n%s", cover_certificate_name((cover_certificate_kind)k),
+                 cover_answer_name(answer), text);
+    }
+    cover_certificates_release(&found);
+}
+
+static void check_mutated(const ft_program *p, ft_schedule_set *set, const char *text, int kind,
+                          mutation_counts *counts)
+{
+    constrained_counts runs = {0};
+    constrained_fault fault = constrained_check(p, set, &runs);
+    counts->sets++;
+    counts->of[kind][0]++;
+    if (!fault.what) return;
+    cover_certificates found = certify(p, set);
+    counts->wrong++;
+    counts->of[kind][1]++;
+    if (is_refuted(&found)) {
+        counts->refuted++;
+    } else if (cover_certificates_hold(&found)) {
+        print_all(set, &found);
+        fail_msg("mutation %d is wrong (%s; inputs %u %u %u) and has all certificates\n%s", kind,
+                 fault.what, (unsigned)fault.inputs[0], (unsigned)fault.inputs[1],
+                 (unsigned)fault.inputs[2], text);
+    } else {
+        counts->unknown++;
+        if (getenv("FT_CASE")) print_all(set, &found);
+    }
+    cover_certificates_release(&found);
+}
+
+static void test_cover_mutations(void **state)
+{
+    (void)state;
+    uint64_t first = number("FT_SEED_START", 1), n = number("FT_SEEDS", 25);
+    mutation_counts counts = {0};
+    for (uint64_t seed = first; seed < first + n; seed++) {
+        ft_strbuf text = {0};
+        cover_search_counts searched;
+        dice d = {seed};
+        mini_random(seed, mini_random_features(seed), &text);
+        ft_program *p = mini_program(text.text);
+        ft_schedule_set *whole = search(p, seed % 3 != 0, COVER_ORDER_THREAD, &searched);
+        if (!searched.open) check_whole(p, whole, text.text);
+        ft_schedule_set_free(whole);
+        for (int k = 0; k < N_MUTATIONS && !searched.open; k++) {
+            ft_schedule_set *set = search(p, seed % 3 != 0, COVER_ORDER_THREAD, &searched);
+            ft_error err = FT_ERROR_INIT;
+            if (MUTATIONS[k](set, &d) && ft_schedule_set_validate(set, &err) == FT_OK)
+                check_mutated(p, set, text.text, k, &counts);
+            ft_schedule_set_free(set);
+        }
+        ft_program_free(p);
+        ft_strbuf_release(&text);
+    }
+    print_message("mutated sets %u, wrong %u, refuted %u, unknown %u\n", counts.sets, counts.wrong,
+                  counts.refuted, counts.unknown);
+    for (int k = 0; k < N_MUTATIONS; k++)
+        print_message("  mutation %d: %u, wrong %u\n", k, counts.of[k][0], counts.of[k][1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cover_refused),
+        cmocka_unit_test(test_cover_mutations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

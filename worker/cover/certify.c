@@ -1,0 +1,518 @@
+#include "cover/certify.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "cover/constrained.h"
+#include "cover/question.h"
+#include "cover/replay.h"
+#include "cover/translate.h"
+#include "program/binary.h"
+
+static const struct {
+    const char *name, *meaning;
+} ROWS[COVER_CERTIFICATES] = {
+#define FT_ROW(symbol, name, meaning) {name, meaning},
+    COVER_CERTIFICATE_TABLE(FT_ROW)
+#undef FT_ROW
+};
+
+const char *cover_certificate_name(cover_certificate_kind kind)
+{
+    FT_REQUIRE(kind < COVER_CERTIFICATES);
+    return ROWS[kind].name;
+}
+
+const char *cover_certificate_meaning(cover_certificate_kind kind)
+{
+    FT_REQUIRE(kind < COVER_CERTIFICATES);
+    return ROWS[kind].meaning;
+}
+
+const char *cover_answer_name(cover_answer answer)
+{
+    static const char *const NAMES[] = {"proved", "refuted", "unknown"};
+    FT_REQUIRE(answer <= COVER_UNKNOWN);
+    return NAMES[answer];
+}
+
+typedef FT_VEC(ft_term) terms;
+
+/* What was found while one schedule was followed. */
+typedef struct certifying {
+    cover_world world;
+    cover_translation translation;
+    const cover_certify_options *options;
+    ft_schedule_set *set;
+    const ft_epoch *epoch;
+    uint32_t number; /* of the schedule */
+    const ft_schedule *schedule;
+    ft_schedule_order order;
+    ft_map nodes;                        /* thread and number -> node */
+    ft_term init;                        /* of the world */
+    terms good, of[COVER_CERTIFICATES];  /* conditions of paths that are as they should, or not */
+    ft_strbuf first[COVER_CERTIFICATES]; /* what is wrong with the first of them */
+    cover_certificates *found;
+} certifying;
+
+/* ---- terms ---- */
+
+static ft_term apply(certifying *c, ft_op op, const ft_term *kids, uint32_t n)
+{
+    ft_term made = FT_NO_TERM;
+    ft_status status = ft_term_apply(c->world.pool, op, kids, n, NULL, &made, NULL);
+    assert(status == FT_OK);
+    (void)status;
+    return made;
+}
+
+static ft_term truth(certifying *c, bool value)
+{
+    return ft_term_literal(c->world.pool, (ft_value){FT_BOOL_SORT, value});
+}
+
+static ft_term all_of(certifying *c, const ft_term *all, size_t n)
+{
+    if (!n) return truth(c, true);
+    return n == 1 ? all[0] : apply(c, FT_OP_AND, all, (uint32_t)n);
+}
+
+static ft_term any_of(certifying *c, const terms *all)
+{
+    if (!all->len) return truth(c, false);
+    return all->len == 1 ? all->data[0] : apply(c, FT_OP_OR, all->data, (uint32_t)all->len);
+}
+
+static ft_term both(certifying *c, ft_term a, ft_term b)
+{
+    return apply(c, FT_OP_AND, (ft_term[2]){a, b}, 2);
+}
+
+static ft_term negated(certifying *c, ft_term a)
+{
+    return apply(c, FT_OP_NOT, &a, 1);
+}
+
+static ft_term bits64(certifying *c, uint64_t bits)
+{
+    return ft_term_literal(c->world.pool, (ft_value){{FT_SORT_BITVEC, 64}, bits});
+}
+
+/* ---- leaves ---- */
+
+static void blame(certifying *c, cover_certificate_kind kind, ft_term condition, const char *format,
+                  ...) FT_PRINTF(4, 5);
+static void blame(certifying *c, cover_certificate_kind kind, ft_term condition, const char *format,
+                  ...)
+{
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (!c->of[kind].len) ft_strbuf_puts(&c->first[kind], text);
+    ft_vec_push(&c->of[kind], condition);
+}
+
+/* file:line, or the instruction. */
+static void print_place(const certifying *c, const ft_sym_place *place, ft_strbuf *out)
+{
+    const ft_program *p = c->world.program;
+    if (place->function == FT_NO_SYMBOL) return ft_strbuf_puts(out, "its end");
+    const ft_function *f = ft_program_function(p, place->function);
+    const ft_position *at = &f->instructions.data[place->instruction].position;
+    if (at->file != FT_NO_FILE)
+        ft_strbuf_printf(out, "%s:%u", p->files.names[at->file], at->line);
+    else
+        ft_strbuf_printf(out, "@%s %u", ft_program_symbol_name(p, place->function),
+                         place->instruction);
+}
+
+static const char *thread_name(const certifying *c, uint32_t thread)
+{
+    return ft_schedule_text_of(c->set, c->schedule->threads.data[thread]);
+}
+
+static void leave(certifying *c, const cover_leaf *leaf, ft_term condition)
+{
+    ft_strbuf node = {0}, place = {0};
+    uint32_t thread = c->schedule->nodes.data[leaf->node].thread;
+    ft_node_print(c->set, c->schedule, leaf->node, &node);
+    print_place(c, &leaf->place, &place);
+    blame(c, COVER_CHECK_SCHEDULE, condition,
+          "thread %s %s at %s, where the schedule has %s (%s:%u)", thread_name(c, thread),
+          leaf->kind == COVER_LEAF_STUCK ? "waits" : "stands", place.text, node.text,
+          thread_name(c, thread), c->order.number[leaf->node]);
+    ft_strbuf_release(&node);
+    ft_strbuf_release(&place);
+}
+
+/* Is the first access ordered before the second one? */
+static bool is_before(const certifying *c, const cover_touch *a, const cover_touch *b)
+{
+    uint64_t node;
+    if (!b->from || !ft_map_get(&c->nodes, (uint64_t)b->thread << 32 | b->from, &node))
+        return false;
+    return c->order.clocks[node * c->order.threads + a->thread] >= a->to;
+}
+
+static ft_term place_of(certifying *c, const cover_touch *t)
+{
+    return t->term ? t->term : bits64(c, t->at);
+}
+
+/* a < b + n and b < a + m, for places that are numbers or terms. */
+static ft_term overlap(certifying *c, const cover_touch *a, const cover_touch *b)
+{
+    if (!a->term && !b->term) return truth(c, a->at < b->at + b->n && b->at < a->at + a->n);
+    ft_term x = place_of(c, a), y = place_of(c, b);
+    ft_term x_end = apply(c, FT_OP_BVADD, (ft_term[2]){x, bits64(c, a->n)}, 2);
+    ft_term y_end = apply(c, FT_OP_BVADD, (ft_term[2]){y, bits64(c, b->n)}, 2);
+    return both(c, apply(c, FT_OP_BVULT, (ft_term[2]){x, y_end}, 2),
+                apply(c, FT_OP_BVULT, (ft_term[2]){y, x_end}, 2));
+}
+
+static void check_pair(certifying *c, const cover_touch *a, const cover_touch *b, ft_term condition)
+{
+    bool conflict = a->thread != b->thread && a->object == b->object && (a->writes || b->writes) &&
+                    !(a->atomic && b->atomic);
+    if (!conflict || is_before(c, a, b) || is_before(c, b, a)) return;
+    ft_term meet = overlap(c, a, b);
+    if (meet == truth(c, false)) return;
+    ft_strbuf first = {0}, second = {0};
+    print_place(c, &a->place, &first);
+    print_place(c, &b->place, &second);
+    blame(c, COVER_CHECK_RACE, both(c, condition, meet),
+          "the accesses at %s (thread %s) and at %s (thread %s) are not ordered", first.text,
+          thread_name(c, a->thread), second.text, thread_name(c, b->thread));
+    ft_strbuf_release(&first);
+    ft_strbuf_release(&second);
+}
+
+static void check_races(certifying *c, const cover_leaf *leaf, ft_term condition)
+{
+    for (size_t i = 0; i < leaf->n_touches; i++)
+        for (size_t k = 0; k < i; k++)
+            check_pair(c, &leaf->touches[k], &leaf->touches[i], condition);
+}
+
+static void on_leaf(void *context, const cover_leaf *leaf)
+{
+    certifying *c = context;
+    c->found->leaves++;
+    ft_term condition = all_of(c, leaf->terms, leaf->n_terms);
+    if (leaf->kind == COVER_LEAF_DISCARDED) {
+        ft_vec_push(&c->good, condition);
+        return;
+    }
+    check_races(c, leaf, condition);
+    if (leaf->kind == COVER_LEAF_DIVERGES ||
+        (leaf->kind == COVER_LEAF_STUCK && leaf->node != FT_NO_ID))
+        return leave(c, leaf, condition);
+    if (leaf->kind == COVER_LEAF_STUCK)
+        return blame(c, COVER_CHECK_SCHEDULE, condition, "nodes are left that nothing lets happen");
+    ft_vec_push(&c->good, condition);
+    if (leaf->deadlocks)
+        blame(c, COVER_CHECK_DEADLOCK, condition, "threads wait that only each other could wake");
+    if (leaf->kind == COVER_LEAF_OPEN)
+        blame(c, COVER_CHECK_CLOSED, condition,
+              "a thread could go on, and no epoch begins where the schedule ends");
+    if (!leaf->fails) return;
+    ft_strbuf place = {0};
+    print_place(c, &leaf->error.place, &place);
+    blame(c, COVER_CHECK_FAILURE, condition, "%s at %s: %s",
+          ft_program_error_name(leaf->error.kind), place.text, leaf->error.message);
+    ft_strbuf_release(&place);
+}
+
+/* ---- answers ---- */
+
+static cover_certificate *add(certifying *c, cover_certificate_kind kind, cover_answer answer,
+                              const char *text)
+{
+    ft_vec_push(&c->found->all, (cover_certificate){.kind = kind,
+                                                    .schedule = c->number,
+                                                    .answer = answer,
+                                                    .text = text ? ft_strdup(text) : NULL});
+    return &c->found->all.data[c->found->all.len - 1];
+}
+
+/* Asks whether the condition has an input; one that shows it refutes the certificate. */
+static void ask(certifying *c, cover_certificate_kind kind, ft_term condition)
+{
+    cover_question q = {.world = &c->world,
+                        .ms = c->options->question_ms ? c->options->question_ms : 10000,
+                        .condition = condition};
+    ft_answer answer = cover_ask(&q);
+    if (c->options->smt) {
+        ft_strbuf text = {0}, name = {0};
+        ft_strbuf_printf(&name, "%s", ROWS[kind].name);
+        if (c->number != FT_NO_SCHEDULE)
+            ft_strbuf_printf(&name, "-%s", ft_schedule_text_of(c->set, c->schedule->name));
+        ft_strbuf_puts(&name, ".smt2");
+        cover_question_print(&q, ROWS[kind].meaning, &text);
+        c->options->smt(c->options->smt_context, name.text, text.text, text.len);
+        ft_strbuf_release(&text);
+        ft_strbuf_release(&name);
+    }
+    if (answer == FT_ANSWER_UNSAT) {
+        add(c, kind, COVER_PROVED, NULL);
+    } else if (answer == FT_ANSWER_UNKNOWN) {
+        add(c, kind, COVER_UNKNOWN, "the solver does not answer in its time");
+    } else {
+        cover_replayed r = cover_replay(&c->world, &c->translation, c->set, c->schedule, kind,
+                                        q.model.data, q.model.len);
+        const char *text = c->first[kind].len ? c->first[kind].text : ROWS[kind].meaning;
+        bool doubtful = r.needs && !r.shows;
+        cover_certificate *made = add(
+            c, kind, doubtful ? COVER_UNKNOWN : COVER_REFUTED,
+            doubtful ? "the inputs that the solver names do not show it in the interpreter" : text);
+        made->inputs = cover_model_of_set(&c->translation, q.model.data, q.model.len);
+        made->n_inputs = (uint32_t)c->set->inputs.len;
+        made->replayed = r.shows;
+    }
+    cover_question_release(&q);
+}
+
+/* ---- check-order: positions of nodes as integers, which edges and threads order ---- */
+
+static bool is_about(const ft_node *n, uint32_t object)
+{
+    bool woken = (n->kind == FT_NODE_WAKE || n->kind == FT_NODE_TIMED_WAKE) && !n->timed_out;
+    return n->kind != FT_NODE_LEAVE && ((n->object == object && !woken) || n->other == object);
+}
+
+/* The node with which the thread leaves the barrier that it arrives at; FT_NO_ID: it does not. */
+static uint32_t leave_of(const certifying *c, uint32_t arrival)
+{
+    const ft_schedule *s = c->schedule;
+    for (uint32_t i = arrival + 1; i < s->nodes.len; i++)
+        if (s->nodes.data[i].thread == s->nodes.data[arrival].thread)
+            return s->nodes.data[i].kind == FT_NODE_LEAVE ? i : FT_NO_ID;
+    return FT_NO_ID;
+}
+
+/* Arrivals of one round are free: each leaves behind the other's arrival, or neither leaves. */
+static bool are_of_one_round(const certifying *c, uint32_t a, uint32_t b)
+{
+    const ft_schedule *s = c->schedule;
+    if (s->nodes.data[a].kind != FT_NODE_ARRIVE || s->nodes.data[b].kind != FT_NODE_ARRIVE)
+        return false;
+    uint32_t x = leave_of(c, a), y = leave_of(c, b);
+    if (x == FT_NO_ID || y == FT_NO_ID) return x == y;
+    return ft_schedule_is_before(&c->order, s, b, x) && ft_schedule_is_before(&c->order, s, a, y);
+}
+
+/* Without prefixes the end of the process comes behind all nodes. */
+static void add_exits(const certifying *c, cover_order_question *q)
+{
+    const ft_schedule *s = c->schedule;
+    for (uint32_t b = 0; b < s->nodes.len && !c->set->prefix; b++)
+        for (uint32_t a = 0; s->nodes.data[b].kind == FT_NODE_EXIT && a < s->nodes.len; a++)
+            if (s->nodes.data[a].thread != s->nodes.data[b].thread)
+                ft_vec_push(&q->pairs, (cover_pair){a, b});
+}
+
+static void check_order(certifying *c)
+{
+    const ft_schedule *s = c->schedule;
+    cover_order_question q = {.schedule = s};
+    for (uint32_t o = 0; o < s->objects.len; o++)
+        for (uint32_t b = 0; b < s->nodes.len; b++)
+            for (uint32_t a = 0; a < b && is_about(&s->nodes.data[b], o); a++)
+                if (is_about(&s->nodes.data[a], o) &&
+                    s->nodes.data[a].thread != s->nodes.data[b].thread &&
+                    !are_of_one_round(c, a, b))
+                    ft_vec_push(&q.pairs, (cover_pair){a, b});
+    add_exits(c, &q);
+    ft_strbuf text = {0};
+    if (c->options->smt) {
+        ft_strbuf name = {0};
+        ft_strbuf_printf(&name, "%s-%s.smt2", ROWS[COVER_CHECK_ORDER].name,
+                         ft_schedule_text_of(c->set, s->name));
+        cover_order_print(&q, ROWS[COVER_CHECK_ORDER].meaning, &text);
+        c->options->smt(c->options->smt_context, name.text, text.text, text.len);
+        ft_strbuf_release(&name);
+        ft_strbuf_clear(&text);
+    }
+    cover_pair pair;
+    ft_answer answer = cover_order_ask(&q, &pair);
+    if (answer == FT_ANSWER_SAT) {
+        ft_node_print(c->set, s, pair.a, &text);
+        ft_strbuf_printf(&text, " (%s:%u) and ", thread_name(c, s->nodes.data[pair.a].thread),
+                         c->order.number[pair.a]);
+        ft_node_print(c->set, s, pair.b, &text);
+        ft_strbuf_printf(&text, " (%s:%u) are not ordered",
+                         thread_name(c, s->nodes.data[pair.b].thread), c->order.number[pair.b]);
+    } else if (answer == FT_ANSWER_UNKNOWN) {
+        ft_strbuf_puts(&text, "the solver does not answer in its time");
+    }
+    add(c, COVER_CHECK_ORDER,
+        answer == FT_ANSWER_UNSAT ? COVER_PROVED
+        : answer == FT_ANSWER_SAT ? COVER_REFUTED
+                                  : COVER_UNKNOWN,
+        text.len ? text.text : NULL);
+    ft_strbuf_release(&text);
+    ft_vec_release(&q.pairs);
+}
+
+/* ---- one schedule, and all ---- */
+
+static const cover_certificate_kind FROM_LEAVES[] = {
+    COVER_CHECK_SCHEDULE, COVER_CHECK_RACE,    COVER_CHECK_DEADLOCK,
+    COVER_CHECK_CLOSED,   COVER_CHECK_FAILURE,
+};
+enum { N_FROM_LEAVES = sizeof FROM_LEAVES / sizeof FROM_LEAVES[0] };
+
+/* Of paths that were not all followed nothing is proved; what was found on some may refute. */
+static void ask_from_leaves(certifying *c, ft_term domain, const ft_error *err)
+{
+    for (int i = 0; i < N_FROM_LEAVES; i++) {
+        cover_certificate_kind kind = FROM_LEAVES[i];
+        bool whole = err->code == FT_OK;
+        ft_term wrong = any_of(c, &c->of[kind]);
+        if (kind == COVER_CHECK_SCHEDULE && whole) wrong = negated(c, any_of(c, &c->good));
+        size_t before = c->found->all.len;
+        if (whole || c->of[kind].len) ask(c, kind, both(c, domain, wrong));
+        bool refuted =
+            c->found->all.len > before && c->found->all.data[before].answer == COVER_REFUTED;
+        if (whole || refuted) continue;
+        if (c->found->all.len > before) free(c->found->all.data[--c->found->all.len].text);
+        add(c, kind, COVER_UNKNOWN, err->message);
+    }
+}
+
+static void forget(certifying *c)
+{
+    c->good.len = 0;
+    for (int k = 0; k < COVER_CERTIFICATES; k++) {
+        c->of[k].len = 0;
+        ft_strbuf_clear(&c->first[k]);
+    }
+}
+
+static void certify_schedule(certifying *c, uint32_t number)
+{
+    ft_error err = FT_ERROR_INIT;
+    c->number = number;
+    c->schedule = &c->epoch->schedules.data[number];
+    ft_term condition = cover_to_world(&c->translation, ft_schedule_condition(c->set, 0, number));
+    forget(c);
+    ft_schedule_order_init(&c->order, c->schedule);
+    for (uint32_t i = 0; i < c->order.n; i++)
+        ft_map_put(&c->nodes,
+                   (uint64_t)c->schedule->nodes.data[i].thread << 32 | c->order.number[i], i);
+    check_order(c);
+    ft_term domain = condition ? both(c, c->init, condition) : truth(c, true);
+    cover_following f = {.world = &c->world,
+                         .set = c->set,
+                         .schedule = c->schedule,
+                         .condition = domain,
+                         .leaf = on_leaf,
+                         .context = c,
+                         .max_leaves = c->options->max_leaves};
+    ft_status status = FT_INPUT;
+    if (condition)
+        status = cover_follow_all(&f, &err);
+    else
+        ft_error_set(&err, FT_INPUT, "the selector has an input that the program does not read");
+    (void)status;
+    ask_from_leaves(c, domain, &err);
+    ft_map_release(&c->nodes);
+    ft_schedule_order_release(&c->order);
+}
+
+static void certify_cover(certifying *c)
+{
+    c->number = FT_NO_SCHEDULE;
+    c->schedule = NULL;
+    forget(c);
+    ft_term none =
+        cover_to_world(&c->translation, ft_schedule_condition(c->set, 0, FT_NO_SCHEDULE));
+    if (none)
+        ask(c, COVER_CHECK_COVER, both(c, c->init, none));
+    else
+        add(c, COVER_CHECK_COVER, COVER_UNKNOWN,
+            "the selector has an input that the program does not read");
+}
+
+static ft_status fits(const ft_program *program, const ft_schedule_set *set, ft_error *err)
+{
+    char hash[FT_DIGEST_HEX + 1];
+    ft_program_hash(program, hash);
+    if (set->program != FT_NO_ID && strcmp(ft_schedule_text_of(set, set->program), hash) != 0)
+        return ft_error_set(err, FT_INPUT,
+                            "the set was made for another program: its hash is %s, this one's %s",
+                            ft_schedule_text_of(set, set->program), hash);
+    if (set->epochs.len != 1)
+        return ft_error_set(err, FT_UNSUPPORTED, "sets of several epochs cannot be checked yet");
+    return FT_OK;
+}
+
+static void release(certifying *c)
+{
+    ft_vec_release(&c->good);
+    for (int k = 0; k < COVER_CERTIFICATES; k++) {
+        ft_vec_release(&c->of[k]);
+        ft_strbuf_release(&c->first[k]);
+    }
+    cover_translation_release(&c->translation);
+    cover_world_release(&c->world);
+}
+
+ft_status cover_certify(const ft_program *program, ft_schedule_set *set,
+                        const cover_certify_options *options, cover_certificates *certificates,
+                        ft_error *err)
+{
+    FT_REQUIRE(program && set && options && certificates);
+    ft_status status = fits(program, set, err);
+    if (status != FT_OK) return status;
+    certifying c = {
+        .options = options, .set = set, .epoch = &set->epochs.data[0], .found = certificates};
+    cover_world_options world = options->world;
+    world.prefix = set->prefix;
+    cover_world_init(&c.world, program, &world);
+    c.translation = (cover_translation){.world = &c.world, .set = set};
+    c.init = truth(&c, true);
+    if (c.epoch->init != FT_NO_TERM) c.init = cover_to_world(&c.translation, c.epoch->init);
+    if (c.init == FT_NO_TERM)
+        status = ft_error_set(err, FT_INPUT, "init has an input that the program does not read");
+    if (status == FT_OK) certify_cover(&c);
+    for (uint32_t i = 0; status == FT_OK && i < c.epoch->schedules.len; i++)
+        certify_schedule(&c, i);
+    release(&c);
+    return status;
+}
+
+void cover_certificates_release(cover_certificates *certificates)
+{
+    for (size_t i = 0; i < certificates->all.len; i++) {
+        free(certificates->all.data[i].text);
+        free(certificates->all.data[i].inputs);
+    }
+    ft_vec_release(&certificates->all);
+}
+
+cover_answer cover_certificates_answer(const cover_certificates *certificates,
+                                       cover_certificate_kind kind)
+{
+    cover_answer answer = COVER_PROVED;
+    for (size_t i = 0; i < certificates->all.len; i++) {
+        const cover_certificate *c = &certificates->all.data[i];
+        if (c->kind != kind || c->answer == COVER_PROVED) continue;
+        if (answer != COVER_REFUTED) answer = c->answer;
+    }
+    return answer;
+}
+
+bool cover_certificates_hold(const cover_certificates *certificates)
+{
+    for (int k = 0; k < COVER_CHECK_FAILURE; k++)
+        if (cover_certificates_answer(certificates, (cover_certificate_kind)k) != COVER_PROVED)
+            return false;
+    return true;
+}

@@ -1,0 +1,69 @@
+/* Certificates: what has to hold so that everything that is concluded from a schedule set holds,
+ * whoever made it (notes on Bergan, §2). Each is one question to a solver of its own whose answer
+ * has to be `unsat`, and which can be had as an SMT-LIB file. Together they establish that every
+ * input is covered by a schedule that the program can be constrained to, with one outcome. */
+#ifndef FT_COVER_CERTIFY_H
+#define FT_COVER_CERTIFY_H
+
+#include "cover/run.h"
+
+/* symbol, name, what is unsatisfiable */
+#define COVER_CERTIFICATE_TABLE(X)                                                                 \
+    X(COVER, "check-cover", "an input that the epoch may begin with and that no schedule covers")  \
+    X(SCHEDULE, "check-schedule", "an input of a schedule with which the program leaves it")       \
+    X(RACE, "check-race", "an input with conflicting accesses that its schedule does not order")   \
+    X(DEADLOCK, "check-deadlock",                                                                  \
+      "an input with which threads wait that only each other could "                               \
+      "wake")                                                                                      \
+    X(ORDER, "check-order", "two operations on one object that a schedule does not order")         \
+    X(CLOSED, "check-closed", "an input with which a run ends at no epoch of the set")             \
+    X(FAILURE, "assertions", "an input with which the program fails under its schedule")
+typedef enum cover_certificate_kind {
+#define FT_ROW(symbol, name, meaning) COVER_CHECK_##symbol,
+    COVER_CERTIFICATE_TABLE(FT_ROW)
+#undef FT_ROW
+        COVER_CERTIFICATES
+} cover_certificate_kind;
+const char *cover_certificate_name(cover_certificate_kind kind);
+const char *cover_certificate_meaning(cover_certificate_kind kind);
+
+typedef enum cover_answer { COVER_PROVED, COVER_REFUTED, COVER_UNKNOWN } cover_answer;
+const char *cover_answer_name(cover_answer answer); /* proved, refuted, unknown */
+
+/* One question. */
+typedef struct cover_certificate {
+    cover_certificate_kind kind;
+    uint32_t schedule; /* in the entry's schedules; FT_NO_SCHEDULE: the whole epoch */
+    cover_answer answer;
+    char *text;       /* REFUTED: what is wrong; UNKNOWN: why */
+    uint64_t *inputs; /* REFUTED: by input of the set, those that show it; NULL: none do */
+    uint32_t n_inputs;
+    bool replayed; /* the interpreter has shown it */
+} cover_certificate;
+
+typedef struct cover_certificates {
+    FT_VEC(cover_certificate) all;
+    uint64_t leaves; /* paths that were followed */
+} cover_certificates;
+
+typedef struct cover_certify_options {
+    cover_world_options world;
+    uint64_t max_leaves;  /* of a schedule; 0: 20,000 */
+    uint32_t question_ms; /* 0: 10,000 */
+    /* Gets each question as an SMT-LIB text, under a name for a file. May be NULL. */
+    void (*smt)(void *context, const char *name, const char *text, size_t length);
+    void *smt_context;
+} cover_certify_options;
+
+/* Checks the set against the program. FT_INPUT: the set is not one of this program. */
+ft_status cover_certify(const ft_program *program, ft_schedule_set *set,
+                        const cover_certify_options *options, cover_certificates *certificates,
+                        ft_error *err) FT_MUST_CHECK;
+void cover_certificates_release(cover_certificates *certificates);
+/* All of that kind: UNKNOWN or REFUTED if one is. */
+cover_answer cover_certificates_answer(const cover_certificates *certificates,
+                                       cover_certificate_kind kind);
+/* Are the six certificates proved (what `proved under Σ` needs)? */
+bool cover_certificates_hold(const cover_certificates *certificates);
+
+#endif

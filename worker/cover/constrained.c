@@ -1,0 +1,497 @@
+#include "cover/constrained.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+
+/* A path so far. Threads are numbers of the world, but for `done` and `stopped`. */
+typedef struct path {
+    ft_sym_state *m;
+    uint32_t node;                      /* the next one in the schedule's order */
+    uint32_t done[FT_SCHEDULE_THREADS]; /* by thread of the schedule */
+    bool stopped[FT_SCHEDULE_THREADS];  /* it stands before the process's end */
+    bool left;                          /* a node was left out */
+    uint32_t created[FT_SYM_THREADS];
+    struct {
+        bool is;
+        uint32_t object;
+        uint64_t at;
+    } * bound; /* by object of the schedule */
+    FT_VEC(ft_term) terms;
+    FT_VEC(cover_touch) touches;
+} path;
+
+typedef struct walking {
+    const cover_following *f;
+    ft_schedule_order order;
+    uint32_t numbers[FT_SCHEDULE_THREADS]; /* by thread of the schedule: its number in the world */
+    uint32_t names[FT_SYM_THREADS];        /* the other way; FT_NO_ID: none */
+    FT_VEC(path) paths;
+    path *at;           /* the path at hand, which the follower adds to */
+    uint32_t operation; /* thread of the world + 1 that carries out an operation at hand; 0: none */
+    ft_sym_place places[FT_SYM_THREADS]; /* where each thread is */
+    uint64_t leaves;
+    ft_error *err;
+} walking;
+
+/* ---- paths ---- */
+
+static void drop(path *p)
+{
+    ft_sym_free(p->m);
+    free(p->bound);
+    ft_vec_release(&p->terms);
+    ft_vec_release(&p->touches);
+}
+
+#define COPY_VEC(to, from)                                                                         \
+    do {                                                                                           \
+        (to)->data = NULL;                                                                         \
+        (to)->len = (to)->cap = 0;                                                                 \
+        ft_vec_reserve((to), (from)->len + 1);                                                     \
+        if ((from)->len) memcpy((to)->data, (from)->data, (from)->len * sizeof *(from)->data);     \
+        (to)->len = (from)->len;                                                                   \
+    } while (0)
+
+static path copy_of(const walking *w, const path *from)
+{
+    path p = *from;
+    size_t n = (w->f->schedule->objects.len + 1) * sizeof *p.bound;
+    p.m = ft_sym_copy(from->m);
+    p.bound = ft_alloc(n);
+    memcpy(p.bound, from->bound, n);
+    COPY_VEC(&p.terms, &from->terms);
+    COPY_VEC(&p.touches, &from->touches);
+    return p;
+}
+
+/* ---- what a step does ---- */
+
+static void note_access(walking *w, const ft_sym_note *note)
+{
+    uint32_t own = w->names[note->thread];
+    if (own == FT_NO_ID || ft_sym_object_made(w->at->m, note->object).constant) return;
+    bool atomic = w->operation == note->thread + 1;
+    uint32_t done = w->at->done[own];
+    cover_touch t = {.thread = own,
+                     .object = note->object,
+                     .from = done,
+                     .to = atomic ? done : done + 1,
+                     .at = note->at,
+                     .n = note->n,
+                     .term = note->term,
+                     .writes = note->writes,
+                     .atomic = atomic,
+                     .place = w->places[note->thread]};
+    ft_vec_push(&w->at->touches, t);
+}
+
+static void follow(void *follower, const ft_sym_state *state, const ft_sym_note *note)
+{
+    walking *w = follower;
+    (void)state;
+    if (note->kind == FT_SYM_AT) { /* the operation at hand is over */
+        w->places[note->thread] = note->place;
+        w->operation = 0;
+    }
+    if (note->kind == FT_SYM_ARM) ft_vec_push(&w->at->terms, note->term);
+    if (note->kind == FT_SYM_ACCESS) note_access(w, note);
+}
+
+/* ---- does the operation match the node? ---- */
+
+static uint64_t whole_cell(const ft_node *node, uint64_t at)
+{
+    bool atomic = node->kind >= FT_NODE_ATOMIC_LOAD && node->kind <= FT_NODE_ATOMIC_SWAP;
+    return atomic ? at & ~UINT64_C(7) : at;
+}
+
+/* The object's name, of heap and stack objects up to the #. */
+static void name_object(const walking *w, const path *p, uint32_t object, ft_strbuf *name)
+{
+    ft_sym_made made = ft_sym_object_made(p->m, object);
+    if (made.symbol == FT_NO_SYMBOL) ft_strbuf_puts(name, made.heap ? "heap:" : "stack:");
+    if (made.thread != FT_NO_ID) cover_world_thread_name(w->f->world, made.thread, name);
+    if (made.symbol == FT_NO_SYMBOL)
+        ft_strbuf_puts(name, "#");
+    else
+        ft_strbuf_printf(name, "@%s", ft_program_symbol_name(w->f->world->program, made.symbol));
+}
+
+static bool binds(const walking *w, path *p, const ft_node *node, uint32_t number, uint64_t address)
+{
+    uint32_t object;
+    if (!ft_sym_object_around(p->m, address, &object)) return false;
+    uint64_t at = whole_cell(node, address - ft_sym_object_made(p->m, object).base);
+    if (p->bound[number].is) return p->bound[number].object == object && p->bound[number].at == at;
+    for (size_t i = 0; i < w->f->schedule->objects.len; i++)
+        if (p->bound[i].is && p->bound[i].object == object && p->bound[i].at == at) return false;
+    ft_strbuf head = {0};
+    name_object(w, p, object, &head);
+    const char *name = ft_schedule_text_of(w->f->set, w->f->schedule->objects.data[number]);
+    const char *plus = strrchr(name, '+');
+    bool made = head.text[head.len - 1] == '#';
+    bool fits = plus && strncmp(name, head.text, head.len) == 0 &&
+                (made || name + head.len == plus) && strtoull(plus + 1, NULL, 10) == at;
+    ft_strbuf_release(&head);
+    if (!fits) return false;
+    p->bound[number].is = true;
+    p->bound[number].object = object;
+    p->bound[number].at = at;
+    return true;
+}
+
+static bool is_at_place(const walking *w, const ft_node *node, const ft_sym_place *place)
+{
+    if (node->function == FT_NO_ID) return true;
+    return place->function != FT_NO_SYMBOL && node->instruction == place->instruction &&
+           strcmp(ft_program_symbol_name(w->f->world->program, place->function),
+                  ft_schedule_text_of(w->f->set, node->function)) == 0;
+}
+
+static bool ends_process(const ft_sym_operation *o)
+{
+    return o->code == FT_CODE_EXIT || o->code == FT_CODE_FAIL;
+}
+
+static bool is_kind(const ft_node *node, const ft_sym_operation *o)
+{
+    ft_node_kind kind;
+    if (o->code == FT_CODES) return node->kind == FT_NODE_BEGIN;
+    if (o->code == FT_CODE_FAIL) return node->kind == FT_NODE_EXIT;
+    return ft_node_kind_of(o->code, o->second, &kind) && kind == node->kind;
+}
+
+static bool is_peer(const walking *w, const path *p, const ft_node *node, uint32_t thread,
+                    const ft_sym_operation *o)
+{
+    if (node->kind == FT_NODE_CREATE)
+        return w->numbers[node->peer] ==
+               cover_world_child(w->f->world, thread, p->created[thread] + 1);
+    if (node->kind != FT_NODE_JOIN && node->kind != FT_NODE_DETACH) return true;
+    return o->object == w->numbers[node->peer];
+}
+
+static bool matches(const walking *w, path *p, const ft_node *node, uint32_t thread,
+                    const ft_sym_operation *o)
+{
+    return is_kind(node, o) && is_at_place(w, node, &o->place) && is_peer(w, p, node, thread, o) &&
+           (node->object == FT_NO_ID || binds(w, p, node, node->object, o->object)) &&
+           (node->other == FT_NO_ID || binds(w, p, node, node->other, o->other));
+}
+
+/* ---- leaves ---- */
+
+/* Could only threads of the set let the blocked thread go on? */
+static bool waits_for_set(const path *p, uint32_t t, uint64_t set, uint64_t alive)
+{
+    ft_sym_operation o;
+    if (!ft_sym_stands_before(p->m, t, &o)) return false;
+    uint64_t others = alive & ~set;
+    if (o.code == FT_CODE_JOIN) return o.object < FT_SYM_THREADS && !(others >> o.object & 1);
+    bool mutex = o.code == FT_CODE_LOCK ||
+                 ((o.code == FT_CODE_WAIT || o.code == FT_CODE_TIMED_WAIT) && !o.waits);
+    bool lock = o.code == FT_CODE_WRITE_LOCK || o.code == FT_CODE_READ_LOCK;
+    if (!mutex && !lock) return !others;
+    ft_sym_object x = ft_sym_object_at(p->m, o.code == FT_CODE_WAIT ? o.other : o.object);
+    uint64_t holders = x.readers | (x.owner ? UINT64_C(1) << (x.owner - 1) : 0);
+    return !(holders & others);
+}
+
+/* A set of blocked threads that only its members, or threads that have ended, could wake. */
+static bool deadlocks(const path *p)
+{
+    uint64_t set = 0, alive = 0, variants[FT_SYM_THREADS];
+    ft_sym_operation o;
+    for (uint32_t t = 0; t < ft_sym_thread_count(p->m); t++) {
+        if (!ft_sym_stands_before(p->m, t, &o)) continue;
+        alive |= UINT64_C(1) << t;
+        if (!ft_sym_choices(p->m, t, variants)) set |= UINT64_C(1) << t;
+    }
+    for (bool changed = true; changed && set;) {
+        changed = false;
+        for (uint32_t t = 0; t < FT_SYM_THREADS; t++) {
+            if (!(set >> t & 1) || waits_for_set(p, t, set, alive)) continue;
+            set &= ~(UINT64_C(1) << t);
+            changed = true;
+        }
+    }
+    return set != 0;
+}
+
+static void call_leaf(walking *w, path *p, cover_leaf *leaf)
+{
+    leaf->terms = p->terms.data;
+    leaf->n_terms = p->terms.len;
+    leaf->touches = p->touches.data;
+    leaf->n_touches = p->touches.len;
+    w->leaves++;
+    w->f->leaf(w->f->context, leaf);
+}
+
+static void wrong_leaf(walking *w, path *p, cover_leaf_kind kind, const ft_sym_place *place)
+{
+    cover_leaf leaf = {.kind = kind, .node = p->node, .place = *place};
+    call_leaf(w, p, &leaf);
+}
+
+/* The threads that stand before the end of the process; the error of one that fails. */
+static bool exits(const walking *w, path *p, cover_leaf *leaf)
+{
+    bool any = false;
+    ft_sym_operation o;
+    for (uint32_t t = 0; t < w->f->schedule->threads.len; t++) {
+        uint32_t thread = w->numbers[t];
+        if (!p->stopped[t] || !ft_sym_stands_before(p->m, thread, &o)) continue;
+        any = true;
+        if (o.code != FT_CODE_FAIL || leaf->fails) continue;
+        ft_sym_state *end = ft_sym_copy(p->m);
+        cover_step(w->f->world, end, thread, 0);
+        leaf->fails = true;
+        leaf->error = *ft_sym_error_of(end);
+        ft_sym_free(end);
+    }
+    return any;
+}
+
+static bool could_go_on(const path *p)
+{
+    uint64_t variants[FT_SYM_THREADS];
+    for (uint32_t t = 0; t < ft_sym_thread_count(p->m); t++)
+        if (ft_sym_choices(p->m, t, variants)) return true;
+    return false;
+}
+
+/* The thread's first node that is not done; NULL: there is none. */
+static const ft_node *next_node(const walking *w, const path *p, uint32_t t, uint32_t *number)
+{
+    const ft_schedule *s = w->f->schedule;
+    for (*number = 0; *number < s->nodes.len; ++*number)
+        if (s->nodes.data[*number].thread == t && w->order.number[*number] == p->done[t] + 1)
+            return &s->nodes.data[*number];
+    return NULL;
+}
+
+/* Threads whose nodes are left: they may end the process, or stand where their next node says.
+ * False: one does not. */
+static bool check_rest(walking *w, path *p)
+{
+    ft_sym_operation o;
+    for (uint32_t t = 0; t < w->f->schedule->threads.len; t++) {
+        uint32_t thread = w->numbers[t], number;
+        bool exists = thread < ft_sym_thread_count(p->m);
+        if (p->stopped[t] || !exists || !ft_sym_stands_before(p->m, thread, &o)) continue;
+        const ft_node *node = next_node(w, p, t, &number);
+        if (node && matches(w, p, node, thread, &o)) continue;
+        if (w->f->set->prefix && ends_process(&o)) {
+            p->stopped[t] = true;
+        } else if (node) {
+            p->node = number;
+            wrong_leaf(w, p, COVER_LEAF_DIVERGES, &o.place);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void end_path(walking *w, path *p)
+{
+    cover_leaf leaf = {.kind = COVER_LEAF_GOOD, .node = FT_NO_ID, .place = {FT_NO_SYMBOL, 0}};
+    if (!check_rest(w, p)) return;
+    bool ends = exits(w, p, &leaf);
+    leaf.deadlocks = deadlocks(p);
+    if (p->left && !(ends && w->f->set->prefix))
+        leaf.kind = COVER_LEAF_STUCK;
+    else if (!ends && could_go_on(p))
+        leaf.kind = COVER_LEAF_OPEN;
+    call_leaf(w, p, &leaf);
+}
+
+/* ---- steps ---- */
+
+/* Puts a copy of the path aside for each arm of the thread's branch but the last, which it takes.
+ */
+static void fork_at(walking *w, path *p, uint32_t thread)
+{
+    uint64_t variants[FT_SYM_THREADS];
+    uint32_t n = ft_sym_choices(p->m, thread, variants), kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (ft_sym_may_take(p->m, thread, variants[i])) variants[kept++] = variants[i];
+    for (uint32_t i = 0; i + 1 < kept; i++) {
+        path other = copy_of(w, p);
+        w->at = &other;
+        cover_step(w->f->world, other.m, thread, variants[i]);
+        ft_vec_push(&w->paths, other);
+    }
+    w->at = p;
+    cover_step(w->f->world, p->m, thread, kept ? variants[kept - 1] : 0);
+}
+
+/* The first thread that stands before a branch, or before what schedules do not order. */
+static bool has_inner_step(const path *p, uint32_t *thread, bool *branches)
+{
+    ft_sym_operation o;
+    uint64_t variants[FT_SYM_THREADS];
+    for (*thread = 0; *thread < ft_sym_thread_count(p->m); ++*thread) {
+        if (!ft_sym_stands_before(p->m, *thread, &o)) continue;
+        *branches = o.arms > 0;
+        if (*branches) return true;
+        bool free = o.code == FT_CODE_FENCE || o.code == FT_CODE_YIELD;
+        if (free && ft_sym_choices(p->m, *thread, variants)) return true;
+    }
+    return false;
+}
+
+static bool variant_of(const walking *w, const path *p, const ft_node *node, uint32_t thread,
+                       uint64_t *variant)
+{
+    uint64_t variants[FT_SYM_THREADS];
+    uint32_t n = ft_sym_choices(p->m, thread, variants);
+    *variant = node->timed_out;
+    if (node->kind == FT_NODE_SIGNAL && node->peer != FT_NO_ID)
+        *variant = w->numbers[node->peer] + 1;
+    if (node->kind == FT_NODE_CREATE) return *variant = w->numbers[node->peer] + 1, n > 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (variants[i] == *variant) return true;
+    return false;
+}
+
+static bool is_ready(const walking *w, const path *p, const ft_node *node)
+{
+    const ft_schedule *s = w->f->schedule;
+    for (uint32_t i = 0; i < node->n_edges; i++) {
+        uint32_t other = s->edges.data[node->edges + i];
+        if (p->done[s->nodes.data[other].thread] < w->order.number[other]) return false;
+    }
+    return p->done[node->thread] + 1 == w->order.number[p->node];
+}
+
+/* False: the path ends here. */
+static bool do_node(walking *w, path *p, const ft_node *node)
+{
+    uint32_t thread = w->numbers[node->thread];
+    ft_sym_operation o = {.code = FT_CODES, .place = {FT_NO_SYMBOL, 0}};
+    uint64_t variant;
+    bool exists = thread < ft_sym_thread_count(p->m);
+    bool stands = exists && ft_sym_stands_before(p->m, thread, &o);
+    if (node->kind == FT_NODE_END) { /* it came with the step before */
+        if (stands && w->f->set->prefix && ends_process(&o))
+            return p->stopped[node->thread] = p->left = true;
+        if (!exists || stands || p->done[node->thread] == 0)
+            return wrong_leaf(w, p, COVER_LEAF_DIVERGES, &o.place), false;
+        return p->done[node->thread]++, true;
+    }
+    if (!stands || !matches(w, p, node, thread, &o)) {
+        if (!stands || !w->f->set->prefix || !ends_process(&o))
+            return wrong_leaf(w, p, COVER_LEAF_DIVERGES, &o.place), false;
+        return p->stopped[node->thread] = p->left = true;
+    }
+    if (node->kind == FT_NODE_EXIT) return p->done[node->thread]++, p->stopped[node->thread] = true;
+    if (!variant_of(w, p, node, thread, &variant))
+        return wrong_leaf(w, p, COVER_LEAF_STUCK, &o.place), false;
+    p->done[node->thread]++;
+    if (node->kind == FT_NODE_CREATE) p->created[thread]++;
+    w->operation = thread + 1;
+    w->places[thread] = o.place;
+    cover_step(w->f->world, p->m, thread, variant);
+    w->operation = 0;
+    return true;
+}
+
+static ft_status check_going(walking *w, const path *p, bool *infeasible)
+{
+    ft_sym_end end = ft_sym_end_of(p->m);
+    *infeasible = end == FT_SYM_INFEASIBLE;
+    if (end == FT_SYM_STOPPED || end == FT_SYM_UNSUPPORTED)
+        return ft_error_set(w->err, FT_LIMIT, "%s", ft_sym_error_of(p->m)->message);
+    if (ft_sym_is_unknown(p->m))
+        return ft_error_set(w->err, FT_BUDGET, "the solver does not answer in its time");
+    const cover_world *world = w->f->world;
+    if (world->should_stop && world->should_stop(world->context))
+        return ft_error_set(w->err, FT_BUDGET, "the time is used up");
+    uint64_t most = w->f->max_leaves ? w->f->max_leaves : 20000;
+    if (w->leaves + w->paths.len > most)
+        return ft_error_set(w->err, FT_LIMIT, "a schedule has more than %" PRIu64 " paths", most);
+    return FT_OK;
+}
+
+static ft_status walk(walking *w, path *p)
+{
+    const ft_schedule *s = w->f->schedule;
+    ft_status status;
+    bool infeasible, branches;
+    uint32_t thread;
+    w->at = p;
+    while ((status = check_going(w, p, &infeasible)) == FT_OK && !infeasible) {
+        if (ft_sym_is_discarded(p->m))
+            return call_leaf(w, p, &(cover_leaf){.kind = COVER_LEAF_DISCARDED, .node = FT_NO_ID}),
+                   FT_OK;
+        if (has_inner_step(p, &thread, &branches)) {
+            if (branches)
+                fork_at(w, p, thread);
+            else
+                cover_step(w->f->world, p->m, thread, 0);
+            continue;
+        }
+        if (p->node == s->nodes.len) return end_path(w, p), FT_OK;
+        const ft_node *node = &s->nodes.data[p->node];
+        if (p->stopped[node->thread] || !is_ready(w, p, node))
+            p->left = true;
+        else if (!do_node(w, p, node))
+            return FT_OK;
+        p->node++;
+    }
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static bool name_threads(walking *w)
+{
+    const ft_schedule *s = w->f->schedule;
+    for (int i = 0; i < FT_SYM_THREADS; i++) w->names[i] = FT_NO_ID;
+    for (uint32_t i = 0; i < s->threads.len; i++) {
+        w->numbers[i] =
+            cover_world_thread(w->f->world, ft_schedule_text_of(w->f->set, s->threads.data[i]));
+        if (w->numbers[i] == FT_NO_ID) return false;
+        w->names[w->numbers[i]] = i;
+    }
+    return true;
+}
+
+static ft_status begin(walking *w)
+{
+    path first = {.m = ft_sym_new(w->f->world->world)};
+    first.bound = ft_calloc(w->f->schedule->objects.len + 1, sizeof *first.bound);
+    ft_answer answer = ft_sym_assume(first.m, w->f->condition);
+    if (answer == FT_ANSWER_SAT) {
+        ft_vec_push(&w->paths, first);
+        return FT_OK;
+    }
+    drop(&first);
+    if (answer == FT_ANSWER_UNSAT) return FT_OK;
+    return ft_error_set(w->err, FT_BUDGET, "the solver does not answer in its time");
+}
+
+ft_status cover_follow_all(const cover_following *following, ft_error *err)
+{
+    FT_REQUIRE(following && following->leaf);
+    walking w = {.f = following, .err = err};
+    if (!name_threads(&w)) return ft_error_set(err, FT_LIMIT, "a schedule has too many threads");
+    ft_schedule_order_init(&w.order, following->schedule);
+    following->world->follow = follow;
+    following->world->follower = &w;
+    ft_status status = begin(&w);
+    while (status == FT_OK && w.paths.len) {
+        path p = w.paths.data[--w.paths.len];
+        status = walk(&w, &p);
+        drop(&p);
+    }
+    following->world->follow = NULL;
+    for (size_t i = 0; i < w.paths.len; i++) drop(&w.paths.data[i]);
+    ft_vec_release(&w.paths);
+    ft_schedule_order_release(&w.order);
+    return status;
+}

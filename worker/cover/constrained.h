@@ -1,0 +1,62 @@
+/* All runs of a program under a schedule, for all inputs of its condition at once: symbolic
+ * execution along the schedule's order, in which each decision that inputs leave open forks. One
+ * order of the nodes stands for all of them where accesses that conflict are ordered.
+ *
+ * It shares the set's data structure and the language's symbolic execution with the search, and
+ * nothing else: certificates rest on it (certify.h). The end of the process comes last, when the
+ * other threads are as far as the schedule lets them. */
+#ifndef FT_COVER_CONSTRAINED_H
+#define FT_COVER_CONSTRAINED_H
+
+#include "cover/run.h"
+
+#define COVER_LEAF_TABLE(X)                                                                        \
+    X(GOOD, "the process ends, or all threads do")                                                 \
+    X(DISCARDED, "an assumption does not hold")                                                    \
+    X(DIVERGES, "a thread does something else than its next node")                                 \
+    X(STUCK, "nodes are left, and the threads that have them cannot go on")                        \
+    X(OPEN, "the nodes are used up, and a thread could go on")
+typedef enum cover_leaf_kind {
+#define FT_ROW(symbol, meaning) COVER_LEAF_##symbol,
+    COVER_LEAF_TABLE(FT_ROW)
+#undef FT_ROW
+        COVER_LEAVES
+} cover_leaf_kind;
+
+/* An access of a leaf's path. It comes behind its thread's node number `from` (from 1, 0: none) and
+ * before or at node number `to`. */
+typedef struct cover_touch {
+    uint32_t thread, object, from, to; /* thread: of the schedule */
+    uint64_t at, n;
+    ft_term term; /* an unknown place; FT_NO_TERM: `at` */
+    bool writes, atomic;
+    ft_sym_place place;
+} cover_touch;
+
+typedef struct cover_leaf {
+    cover_leaf_kind kind;
+    bool deadlocks; /* threads wait that only each other could wake */
+    bool fails;     /* a thread fails: the error */
+    ft_sym_error error;
+    ft_sym_place place;   /* DIVERGES, STUCK: where the thread stands */
+    uint32_t node;        /* and which node it should have done; FT_NO_ID: none */
+    const ft_term *terms; /* what the inputs of the path satisfy: all its decisions */
+    size_t n_terms;
+    const cover_touch *touches;
+    size_t n_touches;
+} cover_leaf;
+
+typedef struct cover_following {
+    cover_world *world;
+    const ft_schedule_set *set;
+    const ft_schedule *schedule;
+    ft_term condition; /* of the world: inputs that select the schedule */
+    void (*leaf)(void *context, const cover_leaf *leaf);
+    void *context;
+    uint64_t max_leaves; /* 0: 20,000 */
+} cover_following;
+
+/* Calls `leaf` for every path. FT_BUDGET, FT_LIMIT, FT_UNSUPPORTED: some were left out. */
+ft_status cover_follow_all(const cover_following *following, ft_error *err) FT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,169 @@
+#include "cover/question.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/contract.h"
+
+/* ---- conditions on inputs ---- */
+
+typedef struct asking {
+    cover_question *q;
+    ft_session *session;
+    FT_VEC(ft_expr) constants; /* by symbol; NULL: none yet */
+} asking;
+
+static ft_sort sort_of(const cover_world *w, ft_symbol symbol)
+{
+    uint8_t width = ft_sym_world_input(w->world, symbol).width;
+    return width == 1 ? FT_BOOL_SORT : (ft_sort){FT_SORT_BITVEC, width};
+}
+
+static ft_expr constant(void *context, ft_symbol symbol)
+{
+    asking *a = context;
+    while (a->constants.len <= symbol) ft_vec_push(&a->constants, NULL);
+    if (!a->constants.data[symbol])
+        a->constants.data[symbol] = ft_session_constant(a->session, sort_of(a->q->world, symbol));
+    return a->constants.data[symbol];
+}
+
+static void take_model(asking *a)
+{
+    for (uint32_t i = 0; i < a->constants.len; i++)
+        if (a->constants.data[i])
+            ft_vec_push(&a->q->model,
+                        (cover_input){i, ft_session_bits(a->session, a->constants.data[i])});
+}
+
+ft_answer cover_ask(cover_question *q)
+{
+    asking a = {.q = q, .session = ft_session_open(FT_SESSION_BOOLEAN_VALUES)};
+    ft_expr defined = NULL;
+    ft_expr formula =
+        ft_session_term(a.session, q->world->pool, q->condition, constant, &a, &defined);
+    ft_lit all[2] = {ft_session_name(a.session, formula), FT_LIT_TRUE};
+    ft_answer answer = ft_session_check(a.session, all, 1, q->ms);
+    if (answer == FT_ANSWER_SAT) take_model(&a);
+    ft_session_close(a.session);
+    ft_vec_release(&a.constants);
+    return answer;
+}
+
+void cover_question_release(cover_question *q)
+{
+    ft_vec_release(&q->model);
+}
+
+/* ---- as text ---- */
+
+typedef struct naming {
+    const cover_world *world;
+    ft_strbuf text;
+    FT_VEC(ft_symbol) symbols;
+} naming;
+
+static const char *name_of(void *context, ft_symbol symbol)
+{
+    naming *n = context;
+    ft_sym_name in = ft_sym_world_input(n->world->world, symbol);
+    ft_strbuf_clear(&n->text);
+    ft_strbuf_printf(&n->text, "%s@", in.name);
+    cover_world_thread_name(n->world, in.thread, &n->text);
+    if (in.n) ft_strbuf_printf(&n->text, ".%" PRIu32, in.n + 1);
+    return n->text.text;
+}
+
+static void note_symbol(void *context, ft_symbol symbol)
+{
+    naming *n = context;
+    ft_vec_push(&n->symbols, symbol);
+}
+
+void cover_question_print(const cover_question *q, const char *what, ft_strbuf *out)
+{
+    naming n = {.world = q->world};
+    ft_scope scope = {NULL, name_of, &n};
+    ft_strbuf_printf(out, "; unsat: there is no such thing as %s\n(set-logic QF_BV)\n", what);
+    ft_term_symbols(q->world->pool, q->condition, note_symbol, &n);
+    for (size_t i = 0; i < n.symbols.len; i++) {
+        ft_sort sort = sort_of(q->world, n.symbols.data[i]);
+        ft_strbuf_puts(out, "(declare-const ");
+        ft_term_print(q->world->pool, ft_term_symbol(q->world->pool, n.symbols.data[i], sort),
+                      &scope, out);
+        ft_strbuf_puts(out, " ");
+        ft_sort_print(sort, out);
+        ft_strbuf_puts(out, ")\n");
+    }
+    ft_strbuf_puts(out, "(assert ");
+    ft_term_print(q->world->pool, q->condition, &scope, out);
+    ft_strbuf_puts(out, ")\n(check-sat)\n");
+    ft_vec_release(&n.symbols);
+    ft_strbuf_release(&n.text);
+}
+
+/* ---- orders of nodes ---- */
+
+/* The nodes that come directly before: the thread's own, and those of edges. */
+static uint32_t own_before(const ft_schedule *s, uint32_t node)
+{
+    for (uint32_t i = node; i-- > 0;)
+        if (s->nodes.data[i].thread == s->nodes.data[node].thread) return i;
+    return FT_NO_ID;
+}
+
+ft_answer cover_order_ask(const cover_order_question *q, cover_pair *pair)
+{
+    const ft_schedule *s = q->schedule;
+    uint32_t n = (uint32_t)s->nodes.len;
+    ft_session *session = ft_session_open(FT_SESSION_INTEGER);
+    FT_VEC(ft_expr) at = {0};
+    FT_VEC(ft_lit) wrong = {0};
+    for (uint32_t i = 0; i < n; i++) ft_vec_push(&at, ft_session_order_variable(session));
+    for (uint32_t i = 0; i < n; i++) {
+        const ft_node *node = &s->nodes.data[i];
+        uint32_t own = own_before(s, i);
+        if (own != FT_NO_ID)
+            ft_session_imply(session, FT_LIT_TRUE,
+                             ft_session_less(session, at.data[own], at.data[i]));
+        for (uint32_t k = 0; k < node->n_edges; k++)
+            ft_session_imply(
+                session, FT_LIT_TRUE,
+                ft_session_less(session, at.data[s->edges.data[node->edges + k]], at.data[i]));
+    }
+    for (size_t i = 0; i < q->pairs.len; i++) {
+        const cover_pair *p = &q->pairs.data[i];
+        ft_vec_push(&wrong, ft_session_name(
+                                session, ft_session_less(session, at.data[p->b], at.data[p->a])));
+    }
+    ft_session_clause(session, wrong.data, (uint32_t)wrong.len);
+    ft_answer answer = ft_session_check(session, NULL, 0, 10000);
+    for (size_t i = 0; i < q->pairs.len && answer == FT_ANSWER_SAT; i++)
+        if (ft_session_true(session, wrong.data[i])) *pair = q->pairs.data[i];
+    ft_session_close(session);
+    ft_vec_release(&at);
+    ft_vec_release(&wrong);
+    return answer;
+}
+
+void cover_order_print(const cover_order_question *q, const char *what, ft_strbuf *out)
+{
+    const ft_schedule *s = q->schedule;
+    ft_strbuf_printf(out, "; unsat: there is no such thing as %s\n(set-logic QF_IDL)\n", what);
+    for (uint32_t i = 0; i < s->nodes.len; i++)
+        ft_strbuf_printf(out, "(declare-const n%" PRIu32 " Int)\n", i);
+    for (uint32_t i = 0; i < s->nodes.len; i++) {
+        const ft_node *node = &s->nodes.data[i];
+        uint32_t own = own_before(s, i);
+        if (own != FT_NO_ID)
+            ft_strbuf_printf(out, "(assert (< n%" PRIu32 " n%" PRIu32 "))\n", own, i);
+        for (uint32_t k = 0; k < node->n_edges; k++)
+            ft_strbuf_printf(out, "(assert (< n%" PRIu32 " n%" PRIu32 "))\n",
+                             s->edges.data[node->edges + k], i);
+    }
+    ft_strbuf_puts(out, "(assert (or false");
+    for (size_t i = 0; i < q->pairs.len; i++)
+        ft_strbuf_printf(out, " (< n%" PRIu32 " n%" PRIu32 ")", q->pairs.data[i].b,
+                         q->pairs.data[i].a);
+    ft_strbuf_puts(out, "))\n(check-sat)\n");
+}

@@ -1,0 +1,125 @@
+#include "cover/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+
+/* The interpreter asks for the inputs of the thread that takes the step at hand. */
+typedef struct feed {
+    const cover_world *world;
+    const cover_input *model;
+    size_t n;
+    const ft_constrained *run;
+    uint32_t thread; /* of the interpreter */
+    ft_map counts;   /* thread and name -> how often it was read */
+} feed;
+
+/* The number that a thread of the interpreter has in the world. */
+static uint32_t world_thread(const feed *f, uint32_t thread)
+{
+    if (!thread) return 0;
+    uint32_t parent = world_thread(f, f->run->parent[thread]);
+    for (uint32_t t = 1; t < f->world->n_threads; t++)
+        if (f->world->names[t].parent == parent && f->world->names[t].nth == f->run->nth[thread])
+            return t;
+    return FT_NO_ID;
+}
+
+static bool next_input(void *context, const char *name, uint8_t width, uint64_t *value)
+{
+    feed *f = context;
+    uint32_t thread = world_thread(f, f->thread);
+    uint64_t key = ft_hash_bytes(name, strlen(name), f->thread);
+    uint64_t n = (*ft_map_slot(&f->counts, key, 0, NULL))++;
+    *value = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        ft_sym_name in = ft_sym_world_input(f->world->world, f->model[i].symbol);
+        if (in.thread == thread && in.n == n && in.width == width && strcmp(in.name, name) == 0)
+            *value = f->model[i].bits;
+    }
+    return true;
+}
+
+/* The lowest thread that follows; the process ends last. */
+static bool choose(const ft_constrained *c, const ft_interpreter *m, uint32_t *thread,
+                   uint64_t *variant)
+{
+    ft_interpreter_operation o;
+    uint32_t last = FT_NO_ID;
+    uint64_t v, last_variant = 0;
+    for (uint32_t t = 0; t < ft_interpreter_thread_count(m); t++) {
+        ft_constrained_look look = ft_constrained_next(c, m, t, &v);
+        if (look != FT_CONSTRAINED_FOLLOWS && look != FT_CONSTRAINED_EXITS) continue;
+        bool ends = ft_interpreter_stands_before(m, t, &o) &&
+                    (o.code == FT_CODE_EXIT || o.code == FT_CODE_FAIL);
+        if (!ends) return *thread = t, *variant = v, true;
+        if (last != FT_NO_ID && o.code != FT_CODE_FAIL) continue;
+        last = t;
+        last_variant = v;
+    }
+    *thread = last;
+    *variant = last_variant;
+    return last != FT_NO_ID;
+}
+
+static bool shows(cover_certificate_kind kind, const ft_constrained *c, const ft_interpreter *m,
+                  bool diverged)
+{
+    uint32_t thread;
+    ft_constrained_end end = ft_constrained_end_of(c, m, &thread);
+    ft_interpreter_state state = ft_interpreter_state_of(m);
+    ft_program_error error = ft_interpreter_error_of(m)->kind;
+    switch (kind) {
+    case COVER_CHECK_SCHEDULE:
+        return diverged || end == FT_CONSTRAINED_DIVERGED || end == FT_CONSTRAINED_STUCK ||
+               (end == FT_CONSTRAINED_PREFIX && !c->set->prefix);
+    case COVER_CHECK_DEADLOCK:
+        return state == FT_INTERPRETER_FAILED && error == FT_ERROR_DEADLOCK;
+    case COVER_CHECK_FAILURE:
+        return state == FT_INTERPRETER_FAILED && error != FT_ERROR_DEADLOCK;
+    default:
+        return true;
+    }
+}
+
+cover_replayed cover_replay(cover_world *world, cover_translation *translation,
+                            ft_schedule_set *set, const ft_schedule *schedule,
+                            cover_certificate_kind kind, const cover_input *model, size_t n)
+{
+    (void)translation;
+    cover_replayed r = {.needs = kind == COVER_CHECK_SCHEDULE || kind == COVER_CHECK_FAILURE};
+    if (!schedule) return r;
+    feed f = {.world = world, .model = model, .n = n};
+    ft_constrained run;
+    ft_constrained_init(&run, world->program, set, schedule);
+    f.run = &run;
+    ft_interpreter_options options = {.input = next_input, .context = &f};
+    ft_interpreter *m = ft_interpreter_new(world->program, &options);
+    uint64_t variant;
+    bool diverged = false;
+    while (ft_interpreter_state_of(m) == FT_INTERPRETER_GOING && !diverged &&
+           choose(&run, m, &f.thread, &variant))
+        diverged = ft_constrained_step(&run, m, f.thread, variant) == FT_CONSTRAINED_DIVERGES;
+    r.shows = shows(kind, &run, m, diverged);
+    ft_interpreter_free(m);
+    ft_constrained_release(&run);
+    ft_map_release(&f.counts);
+    return r;
+}
+
+uint64_t *cover_model_of_set(cover_translation *t, const cover_input *model, size_t n)
+{
+    ft_schedule_set *set = t->set;
+    FT_VEC(uint32_t) inputs = {0};
+    for (size_t i = 0; i < n; i++) { /* inputs that no selector has are added */
+        ft_sym_name in = ft_sym_world_input(t->world->world, model[i].symbol);
+        ft_sort sort = in.width == 1 ? FT_BOOL_SORT : (ft_sort){FT_SORT_BITVEC, in.width};
+        ft_term made = cover_to_set(t, ft_term_symbol(t->world->pool, model[i].symbol, sort));
+        ft_vec_push(&inputs, ft_term_get(set->pool, made).symbol);
+    }
+    uint64_t *values = ft_calloc(set->inputs.len + 1, sizeof *values);
+    for (size_t i = 0; i < n; i++) values[inputs.data[i]] = model[i].bits;
+    ft_vec_release(&inputs);
+    return values;
+}
