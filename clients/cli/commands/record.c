@@ -189,7 +189,7 @@ static ft_status run_program(run *r, ft_program_file *log, ft_error *err)
     size_t n = options->arguments.len;
     bool taken = ft_output_is_standard(r->out) || !ft_options_are_for_people(options);
     ft_program_way way = {.out = taken ? STDERR_FILENO : STDOUT_FILENO,
-                          .silent = options->follow != NULL,
+                          .silent = options->follow && !options->run_end,
                           .keeps = options->judge != NULL,
                           .seconds = options->timeout,
                           .late = &r->late,
@@ -413,17 +413,20 @@ static void tell_failure(run *r, ft_recording *recording)
         ft_record_failed(recording, r->refused, ft_strbuf_text(&r->why));
         return;
     }
+    const char *where = options->run_end ? ", in the schedule of a witness"
+                                         : ", in a schedule that foretell explore ran";
     if (!kind && options->follow && r->end == FT_RAW_END_DEADLOCK) {
-        ft_record_failed(recording, "hang",
-                         "the program deadlocked, in a schedule that foretell "
-                         "explore ran");
+        ft_strbuf stuck = {0};
+        ft_strbuf_printf(&stuck, "the program deadlocked%s", where);
+        ft_record_failed(recording, "hang", ft_strbuf_text(&stuck));
+        ft_strbuf_release(&stuck);
         return;
     }
     if (!kind) return;
     ft_strbuf text = {0};
     ft_failure_tell(&end, &text);
     if (options->follow) {
-        ft_strbuf_puts(&text, ", in a schedule that foretell explore ran");
+        ft_strbuf_puts(&text, where);
         ft_record_failed(recording, kind, ft_strbuf_text(&text));
         ft_strbuf_release(&text);
         return;
@@ -452,6 +455,7 @@ static ft_exit record(run *r)
     if (!status) tell_failure(r, recording);
     if (!status && r->options->follow) ft_record_explored(recording, r->options->name);
     if (!status) read_followed(r, log.fd);
+    if (!status && r->options->run_end) *r->options->run_end = end_of(r);
     if (!status && r->options->went_wrong) *r->options->went_wrong = went_wrong(r);
     if (status)
         ft_record_drop(recording);

@@ -10,6 +10,7 @@
 #include "files/files.h"
 #include "maker/maker.h"
 #include "maker/replay/plan.h"
+#include "programs/programs.h"
 #include "raw/raw.h"
 #include "recorded/recorded.h"
 #include "remote/remote.h"
@@ -254,6 +255,13 @@ ft_exit ft_replay(const ft_options *options, bool silent, ft_strbuf *said, bool 
     char **argv = ft_calloc(n - first + 1, sizeof *argv);
     for (size_t i = first; i < n; i++) argv[i - first] = ft_strdup(options->arguments.data[i]);
     assert(argv[0] && !argv[n - first]);
+    if (ft_witness_is_of_program(json)) {
+        ft_exit program = ft_replay_program(options, json, argv, silent, said);
+        for (size_t i = 0; argv[i]; i++) free(argv[i]);
+        free(argv);
+        json_decref(json);
+        return program;
+    }
     replay r = {.options = options, .argv = argv, .silent = silent, .said = said};
     ft_exit code = prepare(&r, json);
     if (outside) *outside = r.run.outside;

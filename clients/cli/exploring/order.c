@@ -10,6 +10,7 @@ typedef struct order {
     FT_VEC(ft_follow_entry) entries;
     FT_VEC(ft_follow_actor) actors;
     FT_VEC(ft_follow_module) modules;
+    FT_VEC(ft_follow_range) ranges;
 } order;
 
 static uint32_t module_of(order *o, const char *path)
@@ -25,14 +26,19 @@ static uint32_t module_of(order *o, const char *path)
 }
 
 /* Of a return address. */
-static void find_place(order *o, const ft_native *native, uint64_t pc, uint32_t *module,
-                       uint64_t *offset)
+static ft_follow_place find_place(order *o, const ft_native *native, uint64_t pc)
 {
     ft_native_place place = ft_native_place_of(native, pc);
-    *module = FT_FOLLOW_NONE;
-    if (!pc || !place.module) return;
-    *module = module_of(o, ft_native_is_program(native, &place) ? "" : place.module);
-    *offset = place.offset + 1; /* the place is the call before it */
+    ft_follow_place found = {.module = FT_FOLLOW_NONE};
+    if (!pc || !place.module) return found;
+    found.module = module_of(o, ft_native_is_program(native, &place) ? "" : place.module);
+    found.first = (uint32_t)o->ranges.len;
+    found.n = 1;
+    /* the place is the call before it */
+    for (size_t i = 0; i < o->ranges.len; i++)
+        if (o->ranges.data[i].from == place.offset) return found.first = (uint32_t)i, found;
+    ft_vec_push(&o->ranges, (ft_follow_range){place.offset, place.offset + 1});
+    return found;
 }
 
 static bool is_on_descriptor(const ft_x_operation *o)
@@ -62,7 +68,7 @@ static void add_actors(order *o, const ft_native *native, const ft_x_run *run)
                              .child = threads[t].number,
                              .on_descriptor = is_on_descriptor(&run->pending[t]),
                              .waits = is_left_waiting(native, run, t)};
-        find_place(o, native, ft_native_pending_pc(native, (uint32_t)t), &a.module, &a.offset);
+        a.place = find_place(o, native, ft_native_pending_pc(native, (uint32_t)t));
         ft_vec_push(&o->actors, a);
     }
 }
@@ -73,7 +79,7 @@ static ft_follow_entry entry_of(order *o, const ft_native *native, const ft_x_ru
     ft_follow_entry e = {
         .actor = a->thread, .kind = a->operation.kind, .variant = (uint32_t)a->variant};
     ft_native_origin origin = ft_native_step_origin(native, i);
-    find_place(o, native, origin.pc, &e.module, &e.offset);
+    e.place = find_place(o, native, origin.pc);
     if (origin.in_call || is_on_descriptor(&a->operation)) e.call = origin.call;
     return e;
 }
@@ -89,11 +95,14 @@ void ft_order_print(const ft_native *native, const ft_x_run *run, ft_strbuf *out
     }
     ft_follow head = {.entries = (uint32_t)o.entries.len,
                       .actors = (uint32_t)o.actors.len,
-                      .modules = (uint32_t)o.modules.len};
+                      .modules = (uint32_t)o.modules.len,
+                      .ranges = (uint32_t)o.ranges.len};
     ft_strbuf_add(out, (const char *)&head, sizeof head);
     ft_strbuf_add(out, (const char *)o.entries.data, o.entries.len * sizeof *o.entries.data);
     ft_strbuf_add(out, (const char *)o.actors.data, o.actors.len * sizeof *o.actors.data);
     ft_strbuf_add(out, (const char *)o.modules.data, o.modules.len * sizeof *o.modules.data);
+    ft_strbuf_add(out, (const char *)o.ranges.data, o.ranges.len * sizeof *o.ranges.data);
+    ft_vec_release(&o.ranges);
     ft_vec_release(&o.entries);
     ft_vec_release(&o.actors);
     ft_vec_release(&o.modules);

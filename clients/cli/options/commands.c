@@ -197,8 +197,11 @@ static const struct {
          "its environment. Signals are passed on as in `record`. Exit codes: 0 the "
          "violation was reached, 1 the run diverged (the message names the first "
          "difference), 2 another build, another trace or an unreadable file, 3 no "
-         "progress.",
+         "progress. The witness of a source that was explored (`foretell explore queue.c`) drives "
+         "the program that foretell-cc -g built from that source: its inputs and its schedule, "
+         "matched by thread, operation, object and FILE:LINE, lead to the failure.",
          "foretell check --witness-dir found/ run.ftb\n"
+         "foretell replay found/queue.c.1.json -- ./queue\n"
          "foretell replay found/run.ftb.1.json run.ftb -- ./test --case 3\n"},
     [FT_COMMAND_MANUAL] = {"PAGE is markdown (default: the reference in docs/cli.md) or man "
                            "(docs/man/foretell.1).",

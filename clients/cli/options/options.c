@@ -155,6 +155,8 @@ static const option_row rows[] = {
      "the file to write (default: standard output)"},
     {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(RECORD),
      "the trace file to write"},
+    {"output", 'o', VALUE_TEXT, "FILE", NULL, MEMBER(output), BIT(REPLAY),
+     "of a witness of a program: keep the recording of the run, a trace, in this file"},
     {"output", 'o', VALUE_TEXT, "DIR", NULL, MEMBER(output), BIT(TEST) | BIT(EXPLORE),
      "the folder for traces and witnesses (default: a new folder in TMPDIR, which is kept if "
      "there is a finding)"},

@@ -126,6 +126,7 @@ typedef struct ft_options {
     struct ft_follow *followed;
     bool *went_wrong;
     const struct ft_output_judge *judge; /* of that run's output (exploring/oracle.h) */
+    struct ft_run_end *run_end; /* `replay` of a program's witness: how it ended; it is shown */
     bool symbolic, exit_code;
     bool report_follows; /* set by `test`: a report follows the program's own output */
     bool varied; /* set by `test`: after a short first run more follow, each in another schedule */

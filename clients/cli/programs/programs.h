@@ -7,8 +7,8 @@
  *
  * This folder knows no traces: names of their events are names of the language too.
  *
- * Imports: options, terminal, common/base, common/program,
- * common/program/witness. */
+ * Imports: options, terminal, record/maker/symbols, record/raw, common/base, common/explore,
+ * common/program, common/program/witness. */
 #ifndef FT_CLI_PROGRAMS_H
 #define FT_CLI_PROGRAMS_H
 
@@ -37,6 +37,20 @@ ft_status ft_lowering_run(const ft_options *options, const char *path, FILE *to,
  * reference). Errors as of ft_lowering_run. */
 ft_status ft_worker_ask(const ft_options *options, const char *mode, const json_t *question,
                         json_t **answer, ft_error *err) FT_MUST_CHECK;
+
+/* ---- native.c: a native build of the same source goes through a witness */
+
+typedef FT_VEC(uint32_t) ft_entry_steps;
+
+/* Appends the order of actions (record/raw/follow.h) by which the native program, built with
+ * foretell-cc from the same source, executes the witness; *steps: of each entry the step of the
+ * witness's schedule, from 0. Operations match by thread, kind, object and FILE:LINE. FT_INPUT: the
+ * witness is not whole, or the program has no debug information or no code for one of its places.
+ */
+ft_status ft_witness_order(const json_t *witness, const char *program, ft_strbuf *out,
+                           ft_entry_steps *steps, ft_error *err) FT_MUST_CHECK;
+/* "lock at queue.c:12" of a step; false: it is none. */
+bool ft_witness_place(const json_t *witness, size_t step, char *out, size_t room);
 
 /* ---- verify.c */
 

@@ -3,6 +3,7 @@
 #define FT_PROGRAM_WITNESS_INTERNAL_H
 
 #include "base/contract.h"
+#include "base/map.h"
 #include "program/witness/witness.h"
 
 /* An execution on its way. */
@@ -17,6 +18,21 @@ typedef struct ft_followed {
     bool strayed;                      /* another input was read than the next one */
     void *context;                     /* of `access` */
 } ft_followed;
+
+/* Members of the document by which a native program is driven: `operations`, one a step of the
+ * schedule: [instruction, half, object, place]; `standing`: what threads that have not ended stand
+ * before at the end: [thread, instruction, half, object, place]; `places`: "PATH:LINE". Objects and
+ * places are numbers from 1, 0: none; of create and join the object is the thread. */
+typedef struct ft_operations {
+    json_t *steps, *places, *standing;
+    ft_map objects; /* address -> number */
+} ft_operations;
+
+void ft_operations_begin(ft_operations *o);
+/* The step that is next. */
+void ft_operations_add(ft_operations *o, const ft_followed *f, uint32_t thread, uint64_t variant);
+void ft_operations_end(ft_operations *o, const ft_followed *f);
+void ft_operations_release(ft_operations *o);
 
 /* access may be NULL; its context is the ft_followed. */
 void ft_followed_begin(ft_followed *f, const ft_program *numbered, const ft_execution *execution,

@@ -27,6 +27,7 @@ typedef struct telling {
     json_int_t events;
     FT_VEC(held) locks[FT_INTERPRETER_THREADS];
     json_t *sources;
+    ft_operations operations;
 } telling;
 
 /* ---- names and places ---- */
@@ -330,6 +331,7 @@ static ft_status tell_step(telling *s, size_t i, ft_error *err)
         before = ft_interpreter_object_at(s->f.m, o.object).count;
         add_event(s, json_incref(step));
     }
+    ft_operations_add(&s->operations, &s->f, at->thread, at->variant);
     ft_status status = ft_followed_step(&s->f, i, err);
     if (status == FT_OK && stands && has_object(o.code)) take_note(s, at->thread, o.object);
     if (status == FT_OK && (o.code == FT_CODE_WAIT || o.code == FT_CODE_TIMED_WAIT))
@@ -726,6 +728,9 @@ static void make_document(telling *s, ft_story *story, json_t *final, json_t *ev
                   "claim", claimed, "inputs", inputs_json(s), "schedule", schedule_json(x),
                   "points", points_json(s), "steps", steps, "final", final, "members",
                   (int)json_array_size(s->steps), "switches", switches_in(s->steps, final));
+    json_object_set(story->witness, "operations", s->operations.steps);
+    json_object_set(story->witness, "places", s->operations.places);
+    json_object_set(story->witness, "standing", s->operations.standing);
     json_decref(steps);
 }
 
@@ -754,6 +759,7 @@ static void make_key(ft_story *story)
 static void release(telling *s)
 {
     ft_followed_release(&s->f);
+    ft_operations_release(&s->operations);
     ft_map_release(&s->at);
     ft_vec_release(&s->users);
     ft_vec_release(&s->written);
@@ -786,10 +792,12 @@ ft_status ft_execution_tell(const ft_program *numbered, const ft_execution *exec
     ft_status status = count_users(&s, numbered, execution, err);
     ft_followed_begin(&s.f, numbered, execution, on_access);
     s.p = numbered;
+    ft_operations_begin(&s.operations);
     for (size_t i = 0; i < execution->schedule.len && status == FT_OK; i++)
         status = tell_step(&s, i, err);
     if (status == FT_OK) {
         json_t *final = json_array(), *events = json_array();
+        ft_operations_end(&s.operations, &s.f);
         tell_end(&s, story, final, events);
         make_document(&s, story, final, events);
         make_key(story);

@@ -39,7 +39,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
         (void)o;                                                                                   \
         ft_rt_touch(a);                                                                            \
         EXPLORED(explored, a, v, operator, CODE);                                                  \
-        ft_rt_about_access(FT_EVENT_RMW, CODE, a, sizeof *a);                                      \
+        ft_rt_about_atomic(FT_EVENT_RMW, CODE, a, sizeof *a);                                      \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type old = __atomic_load_n(a, __ATOMIC_SEQ_CST), made;                                     \
         do made = (type)(expression);                                                              \
@@ -57,7 +57,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     {                                                                                              \
         ft_rt_touch(a);                                                                            \
         EXPLORED(SWAP, a, *expected, v, pc);                                                       \
-        ft_rt_about_access(FT_RT_ANY, pc, a, sizeof *a);                                           \
+        ft_rt_about_atomic(FT_RT_ANY, pc, a, sizeof *a);                                           \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type old = *expected;                                                                      \
         bool done =                                                                                \
@@ -87,7 +87,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
         (void)o;                                                                                   \
         ft_rt_touch(a);                                                                            \
         EXPLORED(LOAD, a, 0, 0, CODE);                                                             \
-        ft_rt_about_access(FT_EVENT_READ, CODE, a, sizeof *a);                                     \
+        ft_rt_about_atomic(FT_EVENT_READ, CODE, a, sizeof *a);                                     \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type value = __atomic_load_n(a, __ATOMIC_SEQ_CST);                                         \
         if (!self) return value;                                                                   \
@@ -103,7 +103,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
         (void)o;                                                                                   \
         ft_rt_touch(a);                                                                            \
         EXPLORED(STORE, a, v, 0, CODE);                                                            \
-        ft_rt_about_access(FT_EVENT_WRITE, CODE, a, sizeof *a);                                    \
+        ft_rt_about_atomic(FT_EVENT_WRITE, CODE, a, sizeof *a);                                    \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                  \
         if (!self) return;                                                                         \
@@ -154,7 +154,7 @@ int8_t __tsan_atomic8_load(const volatile int8_t *a, order o)
     (void)o;
     ft_rt_touch(a);
     EXPLORED(LOAD, a, 0, 0, CODE);
-    ft_rt_about_access(FT_RT_ANY, CODE, a, sizeof *a);
+    ft_rt_about_atomic(FT_RT_ANY, CODE, a, sizeof *a);
     ft_rt_thread *self = ft_rt_enter();
     int8_t value = __atomic_load_n(a, __ATOMIC_SEQ_CST);
     if (!self) return value;

@@ -176,7 +176,7 @@ static void explore(bool reads, bool writes, const volatile void *memory, size_t
 static void do_load(const volatile void *memory, void *to, size_t size, const void *pc)
 {
     explore(true, false, memory, size, pc);
-    ft_rt_about_access(FT_EVENT_READ, pc, memory, size);
+    ft_rt_about_atomic(FT_EVENT_READ, pc, memory, size);
     ft_rt_thread *self = ft_rt_enter();
     load(memory, to, size);
     if (!self) return;
@@ -187,7 +187,7 @@ static void do_load(const volatile void *memory, void *to, size_t size, const vo
 static void do_store(volatile void *memory, const void *from, size_t size, const void *pc)
 {
     explore(false, true, memory, size, pc);
-    ft_rt_about_access(FT_EVENT_WRITE, pc, memory, size);
+    ft_rt_about_atomic(FT_EVENT_WRITE, pc, memory, size);
     ft_rt_thread *self = ft_rt_enter();
     exchange(memory, from, NULL, size);
     if (!self) return;
@@ -199,7 +199,7 @@ static void do_exchange(volatile void *memory, const void *from, void *before, s
                         const void *pc)
 {
     explore(true, true, memory, size, pc);
-    ft_rt_about_access(FT_EVENT_RMW, pc, memory, size);
+    ft_rt_about_atomic(FT_EVENT_RMW, pc, memory, size);
     ft_rt_thread *self = ft_rt_enter();
     exchange(memory, from, before, size);
     if (!self) return;
@@ -211,7 +211,7 @@ static bool do_compare(volatile void *memory, void *expected, const void *desire
                        const void *pc)
 {
     explore(true, true, memory, size, pc);
-    ft_rt_about_access(FT_RT_ANY, pc, memory, size);
+    ft_rt_about_atomic(FT_RT_ANY, pc, memory, size);
     ft_rt_thread *self = ft_rt_enter();
     bool done = compare(memory, expected, desired, size);
     if (!self) return done;
@@ -324,7 +324,7 @@ static wide updated(volatile wide *memory, wide value, make *made, const void *p
 {
     wide old, new;
     explore(true, true, memory, sizeof value, pc);
-    ft_rt_about_access(FT_EVENT_RMW, pc, memory, sizeof value);
+    ft_rt_about_atomic(FT_EVENT_RMW, pc, memory, sizeof value);
     ft_rt_thread *self = ft_rt_enter();
     load(memory, &old, sizeof old);
     do new = made(old, value);

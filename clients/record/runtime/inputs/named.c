@@ -9,6 +9,7 @@
 #include "libc/libc.h"
 #include "raw/inputs.h"
 #include "raw/raw.h"
+#include "replay/replay.h"
 #include "state/thread.h"
 
 void foretell_input(void *to, size_t size, const char *name);
@@ -83,6 +84,8 @@ static void note_unset(const char *name)
 
 static uint64_t value_of(const char *name)
 {
+    uint64_t value;
+    if (ft_rt_self && ft_rt_follow_input(ft_rt_self, name, &value)) return value;
     const char *text = setting_of(getenv(FT_INPUTS_VARIABLE), name);
     if (!text) note_unset(name);
     return text ? number_at(text) : 0;

@@ -137,6 +137,7 @@ static void *run_thread(void *argument)
     if (self->masked) FT_REAL(pthread_sigmask)(SIG_SETMASK, &self->mask, NULL);
     log_begin();
     pthread_setspecific(end_key, (void *)1);
+    if (ft_rt_following) ft_rt_follow_begins(self);
     ft_rt_leave(self);
     return self->start(self->argument);
 }

@@ -13,6 +13,7 @@
 #include "scheduling/needs.h"
 #include "scheduling/scheduling.h"
 #include "state/thread.h"
+#include "trace/event.h"
 
 #define NOT_LOADED UINTPTR_MAX
 
@@ -23,6 +24,9 @@ static struct {
     const ft_follow_entry *entries;
     const ft_follow_actor *actors;
     const ft_follow_module *modules;
+    const ft_follow_range *ranges;
+    ft_follow_input *inputs;
+    uintptr_t *tied;        /* by object: its address; 0: not known yet */
     uint32_t *later;        /* by entry: the next one of its actor, or the number of entries */
     uint32_t *next;         /* by actor: its next entry */
     uint32_t *visits;       /* by actor: of its next entry's place, since its last one was done */
@@ -47,11 +51,46 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *unused)
     return 0;
 }
 
-static bool is_at(uint32_t module, uint64_t offset, const void *pc)
+static bool is_at(const ft_follow_place *place, const void *pc)
 {
-    if (module == FT_FOLLOW_NONE) return false;
-    if (order.bases[module] == NOT_LOADED) dl_iterate_phdr(find_module, NULL);
-    return order.bases[module] != NOT_LOADED && order.bases[module] + offset == (uintptr_t)pc;
+    if (place->module == FT_FOLLOW_NONE || !pc) return false;
+    if (order.bases[place->module] == NOT_LOADED) dl_iterate_phdr(find_module, NULL);
+    uintptr_t base = order.bases[place->module], at = (uintptr_t)pc - 1 - base;
+    for (uint32_t i = 0; base != NOT_LOADED && i < place->n; i++) {
+        const ft_follow_range *r = &order.ranges[place->first + i];
+        if (at >= r->from && at < r->to) return true;
+    }
+    return false;
+}
+
+static bool is_hook(uint32_t hook, const ft_rt_thread *self)
+{
+    bool accesses = self->size > 0;
+    switch ((ft_follow_hook)hook) {
+    case FT_FOLLOW_ANY_HOOK:
+        return true;
+    case FT_FOLLOW_CALL:
+        return !accesses;
+    case FT_FOLLOW_READ:
+        return accesses && !self->atomic && self->kind != FT_EVENT_WRITE;
+    case FT_FOLLOW_WRITE:
+        return accesses && !self->atomic && self->kind != FT_EVENT_READ;
+    case FT_FOLLOW_ATOMIC:
+        return accesses && self->atomic;
+    case FT_FOLLOW_ACCESS:
+        return accesses;
+    }
+    return false;
+}
+
+/* The hook's object is the entry's, or may be: both are met the first time. */
+static bool is_of_object(const ft_follow_entry *e, uintptr_t address)
+{
+    if (!e->object || !address) return true;
+    if (order.tied[e->object]) return order.tied[e->object] == address;
+    for (uint32_t o = 1; o <= order.head->objects; o++)
+        if (order.tied[o] == address) return false;
+    return true;
 }
 
 /* ---- turns */
@@ -76,6 +115,11 @@ static bool polls(const ft_follow_entry *e)
     return e->kind == FT_X_AWAIT || e->kind == FT_X_LINGER;
 }
 
+static bool is_same_place(const ft_follow_place *a, const ft_follow_place *b)
+{
+    return a->module == b->module && a->first == b->first;
+}
+
 /* A thread that polls waits before the call whose place it has, which is its next action; or, where
  * plain accesses are no actions, in a loop of them, which it is in for sure after some rounds. */
 static bool is_on_its_way(const ft_follow_entry *e)
@@ -84,7 +128,7 @@ static bool is_on_its_way(const ft_follow_entry *e)
     uint32_t later = order.later[e - order.entries];
     const ft_follow_entry *next = later < order.head->entries ? &order.entries[later] : NULL;
     if (!polls(e)) return false;
-    if (next && next->module == e->module && next->offset == e->offset) return false;
+    if (next && is_same_place(&next->place, &e->place)) return false;
     return ++order.visits[e->actor] < ROUNDS;
 }
 
@@ -147,14 +191,15 @@ static void stand_at_end(ft_rt_thread *self, bool on_descriptor, const void *pc)
 {
     if (self->follows == FT_RT_NOBODY) return;
     const ft_follow_actor *a = &order.actors[self->follows];
-    if (on_descriptor != (a->on_descriptor != 0) || !is_at(a->module, a->offset, pc)) return;
+    if (on_descriptor != (a->on_descriptor != 0) || !is_at(&a->place, pc)) return;
+    if (!is_hook(a->hook, self)) return;
     stand(self);
     while (ft_rt_following && !is_let_go(self)) give_way(self);
 }
 
 static bool is_same_call(const ft_follow_entry *a, const ft_follow_entry *b)
 {
-    return a->call && a->call == b->call && a->module == b->module && a->offset == b->offset;
+    return a->call && a->call == b->call && is_same_place(&a->place, &b->place);
 }
 
 /* Further actions of the call on descriptors whose last action was done. A call that looks (poll)
@@ -177,8 +222,9 @@ static void await_return(ft_rt_thread *self)
 {
     const ft_follow_entry *e = next_of(self), *before = order.done[self->follows];
     bool locks = before->kind == FT_X_LOCK || before->kind == FT_X_TRY_LOCK;
-    if (!e || !locks || e->kind != FT_X_UNLOCK || e->module != before->module) return;
-    if (e->module != FT_FOLLOW_NONE && e->offset == before->offset) await_turn(self, e);
+    if (!e || !locks || e->kind != FT_X_UNLOCK || e->hook != FT_FOLLOW_ANY_HOOK) return;
+    if (e->place.module != FT_FOLLOW_NONE && is_same_place(&e->place, &before->place))
+        await_turn(self, e);
 }
 
 void ft_rt_follow_hook(ft_rt_thread *self)
@@ -186,14 +232,17 @@ void ft_rt_follow_hook(ft_rt_thread *self)
     FT_REQUIRE(self == ft_rt_self);
     const void *pc = self->pc;
     bool on_descriptor = self->on_descriptor;
+    uintptr_t object = self->size ? self->address : self->object;
     self->pc = NULL;
+    self->object = 0;
     self->on_descriptor = false;
     order.finished = NULL;
     if (pc) await_rest(self, false);
     for (const ft_follow_entry *e; pc && ft_rt_following && (e = next_of(self));) {
         bool within = is_within_call(e), fits = (e->call != 0) == on_descriptor;
-        bool there = fits && is_at(e->module, e->offset, pc);
-        if (!within && (!there || is_on_its_way(e))) return;
+        bool there = fits && is_at(&e->place, pc) && is_hook(e->hook, self);
+        if (!within && (!there || !is_of_object(e, object) || is_on_its_way(e))) return;
+        if (!within && e->object) order.tied[e->object] = object;
         stand(self);
         await_turn(self, e);
         if (within || polls(e) || e->kind == FT_X_QUEUE) continue;
@@ -241,7 +290,34 @@ void ft_rt_follow_exit(ft_rt_thread *self)
 void ft_rt_follow_end(ft_rt_thread *self)
 {
     const ft_follow_entry *e = next_of(self);
-    if (e && e->kind == FT_X_UNLOCK && e->module == FT_FOLLOW_NONE) await_turn(self, e);
+    if (e && e->kind == FT_X_UNLOCK && e->place.module == FT_FOLLOW_NONE) await_turn(self, e);
+}
+
+/* The new thread, before its function: its first action is to begin, or it never does. */
+void ft_rt_follow_begins(ft_rt_thread *self)
+{
+    const ft_follow_entry *e = next_of(self);
+    if (self->follows == FT_RT_NOBODY) return;
+    bool begins = e && e->kind == FT_FOLLOW_BEGIN, idle = order.actors[self->follows].idle;
+    if (!begins && !idle) return;
+    stand(self);
+    if (begins) await_turn(self, e);
+    while (idle && ft_rt_following) give_way(self);
+}
+
+bool ft_rt_follow_input(const ft_rt_thread *self, const char *name, uint64_t *value)
+{
+    if (!order.head || self->follows == FT_RT_NOBODY) return false;
+    for (uint32_t i = 0; i < order.head->inputs; i++) {
+        ft_follow_input *one = &order.inputs[i];
+        if (one->taken || one->actor != self->follows) continue;
+        if (strncmp(one->name, name, sizeof one->name - 1) != 0) continue;
+        one->taken = 1;
+        order.head->given++;
+        *value = one->value;
+        return true;
+    }
+    return false;
 }
 
 void ft_rt_follow_created(ft_rt_thread *self, ft_rt_thread *child)
@@ -321,6 +397,9 @@ void ft_rt_follow_start(void *content)
     order.entries = (const ft_follow_entry *)(order.head + 1);
     order.actors = (const ft_follow_actor *)(order.entries + order.head->entries);
     order.modules = (const ft_follow_module *)(order.actors + order.head->actors);
+    order.ranges = (const ft_follow_range *)(order.modules + order.head->modules);
+    order.inputs = (ft_follow_input *)(uintptr_t)(order.ranges + order.head->ranges);
+    order.tied = ft_rt_map((order.head->objects + 1) * sizeof *order.tied);
     order.later = ft_rt_map(order.head->entries * sizeof *order.later + 1);
     order.next = ft_rt_map(order.head->actors * sizeof *order.next + 1);
     order.visits = ft_rt_map(order.head->actors * sizeof *order.visits + 1);

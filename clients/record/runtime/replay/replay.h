@@ -34,6 +34,21 @@ static inline void ft_rt_about(uint32_t kind, const void *pc)
     ft_rt_self->kind = kind;
     ft_rt_self->pc = pc;
     ft_rt_self->size = 0;
+    ft_rt_self->atomic = false;
+}
+
+/* The same of a call on an object. */
+static inline void ft_rt_about_object(const void *object, const void *pc)
+{
+    ft_rt_about(FT_RT_ANY, pc);
+    if (ft_rt_following && ft_rt_self && !ft_rt_self->inside)
+        ft_rt_self->object = (uintptr_t)object;
+}
+
+/* Of a call whose place a schedule does not have, but an order of actions may. */
+static inline void ft_rt_about_followed(const void *object, const void *pc)
+{
+    if (ft_rt_following) ft_rt_about_object(object, pc);
 }
 
 static inline void ft_rt_about_access(uint32_t kind, const void *pc, const volatile void *memory,
@@ -43,6 +58,14 @@ static inline void ft_rt_about_access(uint32_t kind, const void *pc, const volat
     ft_rt_about(kind, pc);
     ft_rt_self->address = (uintptr_t)memory;
     ft_rt_self->size = size;
+}
+
+static inline void ft_rt_about_atomic(uint32_t kind, const void *pc, const volatile void *memory,
+                                      uint64_t size)
+{
+    if ((!ft_rt_replaying && !ft_rt_following) || !ft_rt_self || ft_rt_self->inside) return;
+    ft_rt_about_access(kind, pc, memory, size);
+    ft_rt_self->atomic = true;
 }
 
 /* ---- follow.c: a recording under an order of actions (raw/follow.h) */
@@ -64,6 +87,9 @@ typedef enum ft_rt_followed {
 } ft_rt_followed;
 ft_rt_followed ft_rt_follow_futex(void);
 void ft_rt_follow_start(void *order);
+void ft_rt_follow_begins(ft_rt_thread *self); /* the calling thread, before its function */
+/* The next value of the input in the order, for the calling thread; false: it has none. */
+bool ft_rt_follow_input(const ft_rt_thread *self, const char *name, uint64_t *value);
 /* The thread is back from its end, or comes to it: the process ends when it is its turn. */
 void ft_rt_follow_exit(ft_rt_thread *self);
 /* The thread is about to end, and unlocks a robust mutex that it holds. */

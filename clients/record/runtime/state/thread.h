@@ -93,6 +93,8 @@ typedef struct ft_rt_thread {
     const void *pc;            /* its caller, NULL: not known yet */
     uintptr_t address;         /* of the memory that it is about to access */
     uint64_t size;             /* 0: none, or not known */
+    bool atomic;               /* following: the access is an atomic one */
+    uintptr_t object;          /* following: that it is about to synchronise on; 0: not known */
 } ft_rt_thread;
 
 extern __thread ft_rt_thread *ft_rt_self; /* NULL: not recorded (before start, after fork) */

@@ -15,6 +15,7 @@ int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t
                          unsigned count)
 {
     FT_RT_EXPLORED(ft_rt_x_barrier_init(barrier, attributes, count, __builtin_return_address(0)));
+    ft_rt_about_followed(barrier, __builtin_return_address(0));
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_barrier_init)(barrier, attributes, count);
     if (!self) return result;

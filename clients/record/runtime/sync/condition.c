@@ -102,6 +102,7 @@ int pthread_cond_broadcast(pthread_cond_t *condition)
 int pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes)
 {
     FT_RT_EXPLORED(ft_rt_x_condition_init(condition, attributes));
+    ft_rt_about_followed(condition, CODE);
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_cond_init)(condition, attributes);
     if (!self) return result;
@@ -167,6 +168,7 @@ int cnd_broadcast(cnd_t *condition)
 int cnd_init(cnd_t *condition)
 {
     FT_RT_EXPLORED(thrd_of(ft_rt_x_condition_init((pthread_cond_t *)condition, NULL)));
+    ft_rt_about_followed(condition, CODE);
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(cnd_init)(condition);
     if (!self) return result;
@@ -176,6 +178,7 @@ int cnd_init(cnd_t *condition)
 
 void cnd_destroy(cnd_t *condition)
 {
+    ft_rt_about_followed(condition, CODE);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) {
         FT_REAL(cnd_destroy)(condition);

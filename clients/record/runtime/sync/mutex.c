@@ -170,6 +170,7 @@ static int unlock_mutex(const pthread_mutex_t *mutex, uint32_t site, const ft_rt
 int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
     FT_RT_EXPLORED(ft_rt_x_mutex_init(mutex, attributes));
+    ft_rt_about_followed(mutex, CODE);
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_mutex_init)(mutex, attributes);
     if (ft_rt_forked) ft_rt_child_makes(mutex);
@@ -260,6 +261,7 @@ int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict until)
 int mtx_init(mtx_t *m, int type)
 {
     if (ft_rt_exploring && ft_rt_x_self) ft_rt_x_spin_init(m);
+    ft_rt_about_followed(m, CODE);
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(mtx_init)(m, type);
     if (!self) return result;
@@ -269,6 +271,7 @@ int mtx_init(mtx_t *m, int type)
 
 void mtx_destroy(mtx_t *m)
 {
+    ft_rt_about_followed(m, CODE);
     ft_rt_thread *self = ft_rt_enter();
     if (self) FT_RT_ENDS(m, mutex_at((pthread_mutex_t *)m));
     FT_REAL(mtx_destroy)(m);
@@ -285,6 +288,7 @@ static ft_rt_object *spin_at(const volatile void *spin)
 int pthread_spin_init(pthread_spinlock_t *spin, int shared)
 {
     if (ft_rt_exploring && ft_rt_x_self) ft_rt_x_spin_init(spin);
+    ft_rt_about_followed((const void *)(uintptr_t)spin, CODE);
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_spin_init)(spin, shared);
     if (!self) return result;
@@ -397,6 +401,7 @@ static int take(ft_rt_thread *self, ft_rt_object *o, bool write, bool try,
 int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
 {
     FT_RT_EXPLORED(ft_rt_x_rwlock_init(lock, attributes));
+    ft_rt_about_followed(lock, CODE);
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_rwlock_init)(lock, attributes);
     if (ft_rt_forked) ft_rt_child_makes(lock);

@@ -29,6 +29,7 @@ static ft_rt_object *semaphore_at(sem_t *semaphore)
 int sem_init(sem_t *semaphore, int shared, unsigned value)
 {
     FT_RT_EXPLORED(ft_rt_x_semaphore_init(semaphore, shared, value));
+    ft_rt_about_followed(semaphore, __builtin_return_address(0));
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(sem_init)(semaphore, shared, value);
     if (!self) return result;

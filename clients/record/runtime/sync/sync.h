@@ -52,9 +52,10 @@ ft_rt_object *ft_rt_object_next(size_t *at);                  /* from *at = 0; N
 
 /* Opens a hook; if nothing is recorded, the real function alone is called. */
 #define FT_RT_HOOK(name, ...)                                                                      \
-    ft_rt_about(FT_RT_ANY, __builtin_return_address(0));                                           \
+    ft_rt_about_object(FT_RT_FIRST(__VA_ARGS__, 0), __builtin_return_address(0));                  \
     ft_rt_thread *self = ft_rt_enter();                                                            \
     if (!self) return FT_REAL(name)(__VA_ARGS__)
+#define FT_RT_FIRST(first, ...) (const void *)(uintptr_t)(first)
 
 /* Ends a hook with its result. */
 #define FT_RT_END(result)                                                                          \
