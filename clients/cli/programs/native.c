@@ -120,6 +120,9 @@ static ft_follow_place place_at(const order *o, uint32_t place)
 
 /* ---- places */
 
+/* The C++ library's headers have calls of several lines, which compilers place differently. */
+enum { STATEMENT = 3 };
+
 static ft_status read_places(order *o, ft_error *err)
 {
     const json_t *all = json_object_get(o->witness, "places");
@@ -133,8 +136,11 @@ static ft_status read_places(order *o, ft_error *err)
                                 "element %zu",
                                 i);
         const char *name = slash && slash < colon ? slash + 1 : text;
+        uint32_t line = (uint32_t)strtoul(colon + 1, NULL, 10);
+        bool of_system = strncmp(text, "/usr/", 5) == 0;
         ft_vec_push(&o->lines, (ft_source_line){.file = ft_strndup(name, (size_t)(colon - name)),
-                                                .line = (uint32_t)strtoul(colon + 1, NULL, 10)});
+                                                .line = line,
+                                                .last = line + (of_system ? STATEMENT : 0)});
     }
     return FT_OK;
 }
@@ -166,6 +172,15 @@ static void add_actor(order *o, uint32_t number, uint32_t parent)
     o->actors.data[number].child = parent == FT_FOLLOW_NONE ? 0 : child;
 }
 
+/* Was the error the operation's before, which has the place's hook? */
+static bool is_by_operation(const order *o, const ft_follow_entry *e, size_t step)
+{
+    if (!o->entries.len) return false;
+    const ft_follow_entry *last = &o->entries.data[o->entries.len - 1];
+    return o->steps->data[o->steps->len - 1] + 1 == step && last->actor == e->actor &&
+           last->kind != FT_FOLLOW_BEGIN && last->place.n && last->place.first == e->place.first;
+}
+
 static ft_status add_entry(order *o, uint32_t thread, uint64_t variant, const operation *op,
                            size_t step, ft_error *err)
 {
@@ -180,7 +195,9 @@ static ft_status add_entry(order *o, uint32_t thread, uint64_t variant, const op
     else if (!find_row(op, &e.kind, &e.hook) || (!op->place && e.kind != FT_X_EXIT))
         return FT_OK;
     if (is(op, "exit")) e.place.module = FT_FOLLOW_NONE; /* behind all that exit() does */
-    if (is(op, "fail") && claim && strcmp(claim, "race") == 0) e.hook = FT_FOLLOW_ACCESS;
+    bool race = claim && strcmp(claim, "race") == 0;
+    if (is(op, "fail") && race) e.hook = FT_FOLLOW_ACCESS;
+    if (is(op, "fail") && !race && is_by_operation(o, &e, step)) return FT_OK;
     if (e.kind == FT_X_SIGNAL || e.kind == FT_X_WAKE) e.variant = (uint32_t)variant;
     if (!of_thread) e.object = op->object;
     if (e.object > o->objects) o->objects = e.object;

@@ -19,7 +19,8 @@ static void add(ft_source_line *lines, size_t n, const char *file, int number, u
 {
     const char *name = base_name(file);
     for (size_t i = 0; i < n; i++)
-        if (lines[i].line == (uint32_t)number && strcmp(lines[i].file, name) == 0)
+        if ((uint32_t)number >= lines[i].line && (uint32_t)number <= lines[i].last &&
+            strcmp(lines[i].file, name) == 0)
             ft_vec_push(&lines[i].code, (ft_line_range){from, to});
 }
 

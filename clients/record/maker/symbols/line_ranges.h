@@ -15,8 +15,8 @@ typedef struct ft_line_range {
 typedef FT_VEC(ft_line_range) ft_line_ranges;
 
 typedef struct ft_source_line {
-    const char *file; /* its name without folders; borrowed */
-    uint32_t line;
+    const char *file;    /* its name without folders; borrowed */
+    uint32_t line, last; /* of a statement that may take several: its last line */
     ft_line_ranges code; /* empty: the debug information has none */
 } ft_source_line;
 

@@ -227,7 +227,7 @@ int ft_rt_create_from(pthread_t *handle, const pthread_attr_t *attributes, void 
                       void *argument, const void *function, const void *pc)
 {
     FT_RT_EXPLORED(ft_rt_x_create(handle, attributes, start, argument, pc));
-    ft_rt_about(FT_RT_ANY, pc);
+    ft_rt_about_object((const void *)FT_RT_CREATES, pc);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return create_unrecorded(handle, attributes, start, argument);
     return FT_RT_END(create(self, handle, attributes, start, argument, function, pc));
@@ -268,7 +268,7 @@ int ft_rt_join(pthread_t handle, void **result, const void *pc)
 {
     void *value;
     FT_RT_EXPLORED(ft_rt_x_join(handle, result, false, FT_RT_X_NO_LIMIT, pc));
-    ft_rt_about(FT_RT_ANY, pc);
+    ft_rt_about_object((const void *)FT_RT_JOINS, pc);
     FT_RT_POSTPONE();
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return FT_REAL(pthread_join)(handle, result);

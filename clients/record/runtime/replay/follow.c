@@ -31,6 +31,7 @@ static struct {
     uint32_t *next;         /* by actor: its next entry */
     uint32_t *visits;       /* by actor: of its next entry's place, since its last one was done */
     ft_rt_thread **threads; /* by actor; NULL: not created yet */
+    uintptr_t program_end;  /* the first address behind it */
     uintptr_t *bases;       /* by module; NOT_LOADED: not yet */
     ft_rt_thread *newborn;  /* it was created, and comes to its first action next */
     ft_rt_thread *creator;  /* goes on then */
@@ -42,8 +43,19 @@ static struct {
 
 /* ---- places */
 
+/* Where the program itself ends, which the dynamic linker has without a name. */
+static void find_end(const struct dl_phdr_info *info)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && end > order.program_end)
+            order.program_end = end;
+    }
+}
+
 static int find_module(struct dl_phdr_info *info, size_t size, void *unused)
 {
+    if (!*info->dlpi_name && !order.program_end) find_end(info);
     (void)size;
     (void)unused;
     for (uint32_t m = 0; m < order.head->modules; m++)
@@ -61,6 +73,13 @@ static bool is_at(const ft_follow_place *place, const void *pc)
         if (at >= r->from && at < r->to) return true;
     }
     return false;
+}
+
+/* A library makes the call, which a line of its headers stands for in the order. Libraries lie
+ * above the program. */
+static bool is_inside(const ft_follow_entry *e, const void *pc)
+{
+    return e->hook == FT_FOLLOW_CALL && (uintptr_t)pc >= order.program_end;
 }
 
 static bool is_hook(uint32_t hook, const ft_rt_thread *self)
@@ -86,6 +105,8 @@ static bool is_hook(uint32_t hook, const ft_rt_thread *self)
 /* The hook's object is the entry's, or may be: both are met the first time. */
 static bool is_of_object(const ft_follow_entry *e, uintptr_t address)
 {
+    if (e->hook == FT_FOLLOW_CALL && e->kind == FT_X_CREATE) return address == FT_RT_CREATES;
+    if (e->hook == FT_FOLLOW_CALL && e->kind == FT_X_JOIN) return address == FT_RT_JOINS;
     if (!e->object || !address) return true;
     if (order.tied[e->object]) return order.tied[e->object] == address;
     for (uint32_t o = 1; o <= order.head->objects; o++)
@@ -240,7 +261,7 @@ void ft_rt_follow_hook(ft_rt_thread *self)
     if (pc) await_rest(self, false);
     for (const ft_follow_entry *e; pc && ft_rt_following && (e = next_of(self));) {
         bool within = is_within_call(e), fits = (e->call != 0) == on_descriptor;
-        bool there = fits && is_at(&e->place, pc) && is_hook(e->hook, self);
+        bool there = fits && is_hook(e->hook, self) && (is_at(&e->place, pc) || is_inside(e, pc));
         if (!within && (!there || !is_of_object(e, object) || is_on_its_way(e))) return;
         if (!within && e->object) order.tied[e->object] = object;
         stand(self);

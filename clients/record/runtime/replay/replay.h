@@ -37,6 +37,8 @@ static inline void ft_rt_about(uint32_t kind, const void *pc)
     ft_rt_self->atomic = false;
 }
 
+/* In place of an object: */
+enum { FT_RT_CREATES = 1, FT_RT_JOINS };
 /* The same of a call on an object. */
 static inline void ft_rt_about_object(const void *object, const void *pc)
 {
