@@ -190,6 +190,15 @@ static void read_program(const char *text)
     }
 }
 
+/* At the only barrier. */
+static unsigned arrivals(void)
+{
+    for (uint32_t t = 0; t < program.n_threads; t++)
+        for (uint32_t i = 0; i < program.length[t]; i++)
+            if (program.code[t][i].kind == FT_X_ARRIVE) return (unsigned)program.code[t][i].value;
+    return program.n_threads;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) return 2;
@@ -202,9 +211,17 @@ int main(int argc, char **argv)
         pthread_rwlock_init(&rwlocks[i], NULL);
         onces[i] = (pthread_once_t)PTHREAD_ONCE_INIT;
     }
-    pthread_barrier_init(&barrier, NULL, program.n_threads);
+    pthread_barrier_init(&barrier, NULL, arrivals());
+    uint32_t last =
+        program.n_threads - 1; /* one that begins by joining all others is the first thread */
+    if (last && program.length[last] > last && program.code[last][last - 1].kind == FT_X_JOIN &&
+        program.code[last][0].kind == FT_X_JOIN)
+        is_created[last] = is_joined[last] = 1;
+    else
+        last++;
     for (uint32_t t = program.n_threads; t-- > 0;) /* the first one may join the last */
         if (!is_created[t]) create(t);
+    if (last < program.n_threads) run((void *)(uintptr_t)last);
     for (uint32_t t = 0; t < program.n_threads; t++)
         if (!is_joined[t]) pthread_join(threads[t], NULL);
     return 0;
