@@ -166,16 +166,50 @@ static void log_lanes(ft_raw_form form, const void *pc, const volatile void *mem
     FT_RT_LOG(WHOLE, (uintptr_t)memory, size);
 }
 
-static void explore(bool reads, bool writes, const volatile void *memory, size_t size,
-                    const void *pc)
+/* ---- explored */
+
+static int64_t hash(const volatile void *bytes, size_t size)
 {
-    if (__builtin_expect(ft_rt_exploring, 0) && ft_rt_x_self)
-        ft_rt_x_wide_atomic(reads, writes, memory, size, pc);
+    uint64_t h = size;
+    for (size_t i = 0; i < size; i += LANE) {
+        uint64_t word = 0;
+        memcpy(&word, (const char *)(uintptr_t)bytes + i, size - i < LANE ? size - i : LANE);
+        h = (h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+        h ^= h >> 29;
+    }
+    return (int64_t)h;
 }
+
+static bool is_explored(void)
+{
+    return __builtin_expect(ft_rt_exploring, 0) && ft_rt_x_self;
+}
+
+/* `from` is NULL in a load, `expected` but in a swap. True: a swap takes place. */
+static bool explore(ft_x_kind kind, const volatile void *memory, const void *expected,
+                    const void *from, size_t size, const void *pc)
+{
+    if (!is_explored()) return false;
+    const int64_t new = from ? hash(from, size) : 0;
+    const int64_t hashes[] = {hash(memory, size), expected ? hash(expected, size) : new,
+                              expected ? new : 0};
+    return ft_rt_x_wide_atomic(kind, memory, size, hashes, pc);
+}
+
+/* Reads and writes: a store whose thread learns what was there. */
+static void explore_exchange(const volatile void *memory, const void *from, size_t size,
+                             const void *pc)
+{
+    if (!is_explored()) return;
+    const int64_t hashes[] = {hash(memory, size), hash(from, size), 1};
+    ft_rt_x_wide_atomic(FT_X_STORE, memory, size, hashes, pc);
+}
+
+/* ---- the hooks */
 
 static void do_load(const volatile void *memory, void *to, size_t size, const void *pc)
 {
-    explore(true, false, memory, size, pc);
+    explore(FT_X_LOAD, memory, NULL, NULL, size, pc);
     ft_rt_about_atomic(FT_EVENT_READ, pc, memory, size);
     ft_rt_thread *self = ft_rt_enter();
     load(memory, to, size);
@@ -186,7 +220,7 @@ static void do_load(const volatile void *memory, void *to, size_t size, const vo
 
 static void do_store(volatile void *memory, const void *from, size_t size, const void *pc)
 {
-    explore(false, true, memory, size, pc);
+    explore(FT_X_STORE, memory, NULL, from, size, pc);
     ft_rt_about_atomic(FT_EVENT_WRITE, pc, memory, size);
     ft_rt_thread *self = ft_rt_enter();
     exchange(memory, from, NULL, size);
@@ -198,7 +232,7 @@ static void do_store(volatile void *memory, const void *from, size_t size, const
 static void do_exchange(volatile void *memory, const void *from, void *before, size_t size,
                         const void *pc)
 {
-    explore(true, true, memory, size, pc);
+    explore_exchange(memory, from, size, pc);
     ft_rt_about_atomic(FT_EVENT_RMW, pc, memory, size);
     ft_rt_thread *self = ft_rt_enter();
     exchange(memory, from, before, size);
@@ -210,7 +244,7 @@ static void do_exchange(volatile void *memory, const void *from, void *before, s
 static bool do_compare(volatile void *memory, void *expected, const void *desired, size_t size,
                        const void *pc)
 {
-    explore(true, true, memory, size, pc);
+    explore(FT_X_SWAP, memory, expected, desired, size, pc);
     ft_rt_about_atomic(FT_RT_ANY, pc, memory, size);
     ft_rt_thread *self = ft_rt_enter();
     bool done = compare(memory, expected, desired, size);
@@ -320,10 +354,24 @@ wide __tsan_atomic128_compare_exchange_val(volatile wide *a, wide expected, wide
 
 typedef wide make(wide old, wide value);
 
+/* As libatomic does it: a load, and swaps until one takes place. */
+static wide explore_update(volatile wide *memory, wide value, make *made, const void *pc)
+{
+    wide old, new;
+    explore(FT_X_LOAD, memory, NULL, NULL, sizeof old, pc);
+    for (;;) {
+        load(memory, &old, sizeof old);
+        new = made(old, value);
+        if (explore(FT_X_SWAP, memory, &old, &new, sizeof old, pc)) break;
+    }
+    exchange(memory, &new, NULL, sizeof new);
+    return old;
+}
+
 static wide updated(volatile wide *memory, wide value, make *made, const void *pc)
 {
     wide old, new;
-    explore(true, true, memory, sizeof value, pc);
+    if (is_explored()) return explore_update(memory, value, made, pc);
     ft_rt_about_atomic(FT_EVENT_RMW, pc, memory, sizeof value);
     ft_rt_thread *self = ft_rt_enter();
     load(memory, &old, sizeof old);

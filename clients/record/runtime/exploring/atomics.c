@@ -4,7 +4,7 @@
 #include "libc/contract.h"
 #include "libc/libc.h"
 
-/* ---- wide ones: as memory, whose writes are counted. Plain accesses have the even addresses. */
+/* ---- wide ones: the model has a hash of the content, of 64 bits */
 
 enum { WIDE = 16, LANE = 8 };
 
@@ -17,44 +17,55 @@ static void refuse_sizes(const void *pc)
     ft_rt_x_refuse("an atomic is accessed in several sizes", pc);
 }
 
+/* Apart from narrow ones at the same address. */
+static const volatile void *wide_at(const volatile void *address, uintptr_t back)
+{
+    return (const volatile char *)address - back + 1;
+}
+
 static bool is_in_wide(const volatile void *address)
 {
     for (uintptr_t back = 0; back < WIDE; back += LANE)
-        if (ft_rt_x_has_object(FT_X_MEMORY, (const volatile char *)address - back + 1)) return true;
+        if (ft_rt_x_has_object(FT_X_ATOMIC, wide_at(address, back))) return true;
     return false;
 }
 
-static uint32_t wide_object(const volatile void *address, size_t size, const void *pc)
+static bool has_narrow(const volatile void *address, size_t size)
 {
     for (size_t i = 0; i < size; i += LANE)
-        if (ft_rt_x_has_object(FT_X_ATOMIC, (const volatile char *)address + i)) refuse_sizes(pc);
-    has_wide = true;
-    if (ft_rt_x_header->options.points_as_one) return ft_rt_x_model_object(FT_X_MEMORY, 0, 0, 0);
-    if (ft_rt_x_header->options.n_points && ft_rt_x.slot) ft_rt_x.slot->wide_points = 1;
-    return ft_rt_x_object(FT_X_MEMORY, (const volatile char *)address + 1, 0);
+        if (ft_rt_x_has_object(FT_X_ATOMIC, (const volatile char *)address + i)) return true;
+    return false;
 }
 
-void ft_rt_x_wide_atomic(bool reads, bool writes, const volatile void *address, size_t size,
-                         const void *pc)
+/* An atomic whose content is not the model's was written without a hook, or plainly: by whoever
+ * made a new object there. */
+static uint32_t object_at(const volatile void *address, int64_t content)
 {
-    ft_x_operation o = {.kind = writes ? FT_X_WRITE : FT_X_READ,
-                        .object = wide_object(address, size, pc)};
-    ft_rt_explore(&o, pc);
-    if (reads) ft_rt_x_edge_at(o.object, false);
-    if (writes) ft_rt_x_edge_at(o.object, true);
-    ft_rt_x_atomic_access(address, size, writes, pc);
+    uint32_t o = ft_rt_x_object(FT_X_ATOMIC, address, content);
+    if (ft_rt_x_state(o)->value == content) return o;
+    return ft_rt_x_new_object(FT_X_ATOMIC, address, content);
+}
+
+bool ft_rt_x_wide_atomic(ft_x_kind kind, const volatile void *address, size_t size,
+                         const int64_t hashes[3], const void *pc)
+{
+    if (has_narrow(address, size)) refuse_sizes(pc);
+    has_wide = true;
+    ft_x_operation o = {.kind = (uint16_t)kind,
+                        .object = object_at(wide_at(address, 0), hashes[0]),
+                        .value = hashes[1],
+                        .value2 = hashes[2]};
+    bool done = ft_rt_explore(&o, pc).outcome;
+    ft_rt_x_atomic_access(address, size, kind == FT_X_STORE || done, pc);
+    return done;
 }
 
 /* ---- the others */
 
-/* An atomic whose content is not the model's was written without a hook, or plainly: by whoever
- * made a new object there. */
 static uint32_t object_of(const volatile void *address, int64_t content, const void *pc)
 {
     if (has_wide && is_in_wide(address)) refuse_sizes(pc);
-    uint32_t o = ft_rt_x_object(FT_X_ATOMIC, address, content);
-    if (ft_rt_x_state(o)->value == content) return o;
-    return ft_rt_x_new_object(FT_X_ATOMIC, address, content);
+    return object_at(address, content);
 }
 
 void ft_rt_x_atomic(ft_x_kind kind, const volatile void *address, unsigned bytes, int64_t content,

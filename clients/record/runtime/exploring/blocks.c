@@ -142,6 +142,12 @@ bool ft_rt_x_block_of(uintptr_t address, uint32_t *maker, uint32_t *number, uint
     return true;
 }
 
+bool ft_rt_x_block_is_freed(uintptr_t address)
+{
+    uint32_t b = find(address);
+    return b && block_of(b - 1)->freed;
+}
+
 void ft_rt_x_block_begins(const void *memory, size_t size, const void *pc)
 {
     ft_rt_x_thread *self = ft_rt_x_self;
@@ -180,6 +186,8 @@ bool ft_rt_x_block_freed(const void *memory, const void *pc)
     block *x = block_of(b - 1);
     if (x->freed) ft_rt_x_fail(FT_EXPLORING_FAILED_MEMORY, 1, "memory is freed twice", pc);
     if (!ft_rt_x.begun || blocks.retained + x->size > RETAINED) return false;
+    ft_rt_x_point(memory, x->size, true, pc);
+    if (x->freed) ft_rt_x_fail(FT_EXPLORING_FAILED_MEMORY, 1, "memory is freed twice", pc);
     x->freed = true;
     blocks.retained += x->size;
     ft_rt_x_freed(memory, x->size, pc);

@@ -223,6 +223,7 @@ ft_x_choice ft_rt_explore_more(const ft_x_operation *operation, const void *pc)
 ft_x_choice ft_rt_explore(const ft_x_operation *operation, const void *pc)
 {
     ft_x_operation poll;
+    ft_rt_x_uses(operation, pc);
     if (ft_rt_x_polls(operation, pc, &poll)) {
         ft_x_choice choice = ft_rt_x_announce(&poll, pc);
         ft_rt_x_polled(&choice);

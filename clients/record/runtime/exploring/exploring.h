@@ -14,6 +14,7 @@
  *   failures.c   crashes and assertions
  *   cycles.c     threads that wait for each other
  *   limits.c     time limits of waits
+ *   lifetimes.c  synchronisation objects in memory that is freed
  *   clocks.c, races.c, points.c   races, and their accesses as actions
  *   inputs.c     time and random numbers
  *   kernel.c     turns of kernel threads
@@ -215,9 +216,11 @@ void ft_rt_x_once_ends(const volatile void *once, bool left, const void *pc);
 int ft_rt_x_guard_acquire(int64_t *guard, const void *pc);
 void ft_rt_x_guard_release(int64_t *guard, bool done, const void *pc);
 
-/* ---- atomics.c: an operation on an atomic of more bytes, whose content the model does not have */
-void ft_rt_x_wide_atomic(bool reads, bool writes, const volatile void *address, size_t size,
-                         const void *pc);
+/* ---- atomics.c */
+/* An operation (LOAD, STORE, SWAP) on an atomic of more bytes, by hashes: of the content, and of
+ * `value` and `value2` as below. Returns whether a swap takes place. */
+bool ft_rt_x_wide_atomic(ft_x_kind kind, const volatile void *address, size_t size,
+                         const int64_t hashes[3], const void *pc);
 /* Announces the operation on an atomic of so many bytes, which the caller then
  * does. content: what it holds; value, value2: as in explore/action.h; of UPDATE value2 is the
  * operator. All are sign-extended. */

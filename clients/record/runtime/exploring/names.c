@@ -130,6 +130,13 @@ static bool is_current(const ft_exploring_name *known, ft_x_class class, uintptr
     return same_name(&now, known);
 }
 
+bool ft_rt_x_heap_address(uint32_t object, uintptr_t *address)
+{
+    if (object >= ft_rt_x.n_objects) return false;
+    *address = names.addresses[object];
+    return names.all[object].name.space == FT_EXPLORING_HEAP;
+}
+
 bool ft_rt_x_has_object(ft_x_class class, const volatile void *at)
 {
     uintptr_t address = (uintptr_t)at;

@@ -124,13 +124,19 @@ void ft_rt_x_attempted(const ft_x_operation *operation, const void *pc, const ft
 
 /* ---- names.c */
 bool ft_rt_x_has_object(ft_x_class class, const volatile void *address); /* known by now */
-ft_x_object *ft_rt_x_states(void); /* of all objects, by number */
-void ft_rt_x_names_begin(void);    /* at the first choice: what objects hold then is initial */
-void ft_rt_x_names_to_slot(void);  /* at the begin of a run */
+bool ft_rt_x_heap_address(uint32_t object, uintptr_t *address); /* false: it is elsewhere */
+ft_x_object *ft_rt_x_states(void);                              /* of all objects, by number */
+void ft_rt_x_names_begin(void);   /* at the first choice: what objects hold then is initial */
+void ft_rt_x_names_to_slot(void); /* at the begin of a run */
 
 /* ---- blocks.c */
 /* The block with the address; false: none that was made in this run. */
 bool ft_rt_x_block_of(uintptr_t address, uint32_t *maker, uint32_t *number, uint64_t *offset);
+
+bool ft_rt_x_block_is_freed(uintptr_t address);
+
+/* ---- lifetimes.c */
+void ft_rt_x_uses(const ft_x_operation *operation, const void *pc); /* a call is about to */
 
 /* ---- clocks.c */
 bool ft_rt_x_clocks_begin(void);   /* at the first choice; false: there is no memory for them */

@@ -248,6 +248,19 @@ static void await_return(ft_rt_thread *self)
         await_turn(self, e);
 }
 
+/* The action is the look of a call at its object's memory, and the call's own one is next; or one
+ * of those that a wide update is explored as, and not the last one. */
+static bool is_look_of_call(const ft_follow_entry *e, const ft_rt_thread *self)
+{
+    const ft_follow_entry *next = next_of(self);
+    bool update = self->kind == FT_EVENT_RMW && (e->kind == FT_X_LOAD || e->kind == FT_X_SWAP);
+    if (update && next && next->kind == FT_X_SWAP && next->module == e->module &&
+        next->offset == e->offset)
+        return true;
+    bool call = next && next->kind != FT_X_READ && next->kind != FT_X_WRITE;
+    return e->kind == FT_X_READ && call && next->module == e->module && next->offset == e->offset;
+}
+
 void ft_rt_follow_hook(ft_rt_thread *self)
 {
     FT_REQUIRE(self == ft_rt_self);
@@ -266,7 +279,7 @@ void ft_rt_follow_hook(ft_rt_thread *self)
         if (!within && e->object) order.tied[e->object] = object;
         stand(self);
         await_turn(self, e);
-        if (within || polls(e) || e->kind == FT_X_QUEUE) continue;
+        if (within || polls(e) || e->kind == FT_X_QUEUE || is_look_of_call(e, self)) continue;
         await_rest(self, true);
         await_return(self);
         order.finished = order.done[self->follows];

@@ -4,12 +4,13 @@
  * that the real function reads and writes, then calls it. containers.c reimplements the parts of
  * C++ containers that lie in libstdc++, and is compiled with hooks itself.
  *
- * Imports: accesses, inputs, libc, log, memory, process, raw, replay, scheduling, state,
+ * Imports: accesses, exploring, inputs, libc, log, memory, process, raw, replay, scheduling, state,
  * common/trace. */
 #ifndef FT_RECORD_UNINSTRUMENTED_H
 #define FT_RECORD_UNINSTRUMENTED_H
 
 #include "accesses/accesses.h"
+#include "exploring/exploring.h"
 
 #define CODE __builtin_return_address(0)
 
@@ -19,9 +20,10 @@
     result __wrap_##name parameters;                                                               \
     result __wrap_##name parameters
 
-/* The runtime's own calls come here too. */
+/* The runtime's own calls come here too, but not of code that explored threads run. */
 static inline bool is_programs(void)
 {
+    if (__builtin_expect(ft_rt_exploring, 0)) return ft_rt_x_self != NULL;
     return ft_rt_self && !ft_rt_self->inside;
 }
 
