@@ -254,11 +254,9 @@ static bool is_look_of_call(const ft_follow_entry *e, const ft_rt_thread *self)
 {
     const ft_follow_entry *next = next_of(self);
     bool update = self->kind == FT_EVENT_RMW && (e->kind == FT_X_LOAD || e->kind == FT_X_SWAP);
-    if (update && next && next->kind == FT_X_SWAP && next->module == e->module &&
-        next->offset == e->offset)
-        return true;
-    bool call = next && next->kind != FT_X_READ && next->kind != FT_X_WRITE;
-    return e->kind == FT_X_READ && call && next->module == e->module && next->offset == e->offset;
+    if (!next || !is_same_place(&next->place, &e->place)) return false;
+    if (update && next->kind == FT_X_SWAP) return true;
+    return e->kind == FT_X_READ && next->kind != FT_X_READ && next->kind != FT_X_WRITE;
 }
 
 void ft_rt_follow_hook(ft_rt_thread *self)
