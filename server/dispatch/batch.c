@@ -130,15 +130,22 @@ static bool may_split(const ft_dispatch *dispatch)
     return dispatch->config->split_ms > 0 && workers > 1;
 }
 
+/* Of all nodes. */
+static uint64_t workers_of(const ft_dispatch *dispatch)
+{
+    uint64_t workers = dispatch->worker_count - 1;
+    return dispatch->fleet_workers > workers ? dispatch->fleet_workers : workers;
+}
+
 /* A part is short while others wait for work, and never takes all of the time that is left. */
 static uint64_t soft_ms(const ft_worker *worker, const ft_job *job)
 {
     enum { LEAST = 20, WAITING = 4 };
     const ft_dispatch *dispatch = worker->dispatch;
     uint64_t ms = dispatch->config->explore_ms, left = ft_job_left(job);
-    bool waited_for = job->ready < dispatch->worker_count - 1;
+    uint64_t workers = workers_of(dispatch);
+    if (workers > 1 && job->ready < workers) ms /= WAITING;
     if (worker->batch.kind == FT_KIND_PLAN) return ms <= left / 2 ? ms : 0;
-    if (waited_for) ms /= WAITING;
     if (ms > left / 2) ms = left / 2;
     return ms > LEAST ? ms : LEAST;
 }
@@ -147,8 +154,7 @@ static uint64_t soft_ms(const ft_worker *worker, const ft_job *job)
 static uint64_t parts_of(const ft_dispatch *dispatch, const ft_job *job)
 {
     enum { EACH = 4, MOST = 64 };
-    uint64_t workers = dispatch->worker_count - 1;
-    if (dispatch->fleet_workers > workers) workers = dispatch->fleet_workers;
+    uint64_t workers = workers_of(dispatch);
     uint64_t wanted = workers * EACH < MOST ? workers * EACH : MOST;
     return wanted > job->ready ? wanted - job->ready : 1;
 }

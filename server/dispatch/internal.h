@@ -143,6 +143,9 @@ struct ft_project {
     uint64_t limits[FT_LIMITS]; /* 0: none */
 };
 
+/* Of the time of an exploration: its first half, up to a little before its end, and then. */
+typedef enum ft_stage { FT_STAGE_EARLY, FT_STAGE_HALF, FT_STAGE_END } ft_stage;
+
 struct ft_job {
     /* What is looked at of every job whenever a worker has nothing to do stands together. */
     ft_job *next;
@@ -153,9 +156,9 @@ struct ft_job {
     uint64_t served;  /* milliseconds of worker time, for fairness */
     unsigned running; /* workers leasing, loading or working for it */
     bool expired;     /* told the store so */
-    bool explores;    /* a program: it ends a little before its time is over ... */
-    bool out_of_time; /* ... and has come to that */
-    bool closed;      /* told the store so */
+    bool explores;    /* a program: it ends a little before its time is over */
+    ft_stage stage;   /* of that time; what the store was told of it */
+    ft_stage told;
     char trace[FT_HASH];
     char id[FT_JOB_ID];
     ft_job *chain; /* of its bucket */
@@ -439,7 +442,7 @@ ft_job *ft_job_add(ft_dispatch *dispatch, const json_t *row, ft_job_state state)
 void ft_job_begin(ft_job *job);
 void ft_job_end(ft_job *job);
 uint64_t ft_job_spent(const ft_job *job);          /* milliseconds of its time, up to now */
-uint64_t ft_job_left(const ft_job *job);           /* up to its next deadline */
+uint64_t ft_job_left(const ft_job *job);           /* of that, up to its end */
 void ft_job_expire(ft_job *job, const char *text); /* its time, or its project's, is spent */
 /* Takes in a CHANGE: updates or ends the job in progress, calls the watches, pumps. */
 void ft_job_changed(ft_dispatch *dispatch, const json_t *change);

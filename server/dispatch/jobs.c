@@ -271,12 +271,13 @@ void ft_job_expire(ft_job *job, const char *text)
     expire(errand);
 }
 
-/* What is open of an exploration is left so, and what was done gets its word. */
+/* At the end what is open of an exploration is left so, and what was done gets its word. */
 static void on_closed(void *data, const ft_error *err, json_t *result);
 
 static void close_job(ft_errand *errand)
 {
-    ft_store_job_close(errand->dispatch->store, errand->job, on_closed, errand);
+    ft_store_job_close(errand->dispatch->store, errand->job, errand->task == FT_STAGE_END,
+                       on_closed, errand);
 }
 
 static void on_closed(void *data, const ft_error *err, json_t *result)
@@ -294,9 +295,10 @@ static void on_closed(void *data, const ft_error *err, json_t *result)
 /* A plan keeps to the time by itself, so that what it found counts. */
 static void close_in_time(ft_job *job)
 {
-    if (!job->out_of_time || job->closed || job->state != FT_JOB_SOLVING) return;
-    job->closed = true;
+    if (job->told >= job->stage || job->state != FT_JOB_SOLVING) return;
+    job->told = job->stage;
     ft_errand *errand = ft_errand_new(job->dispatch, NULL);
+    errand->task = job->stage;
     snprintf(errand->job, sizeof errand->job, "%s", job->id);
     close_job(errand);
 }
@@ -307,8 +309,8 @@ static void on_deadline(uv_timer_t *timer)
 {
     ft_job *job = timer->data;
     char text[80];
-    if (job->explores && !job->out_of_time) {
-        job->out_of_time = true;
+    if (job->explores && job->stage < FT_STAGE_END) {
+        job->stage++;
         start_deadline(job);
         close_in_time(job);
         return;
@@ -324,16 +326,28 @@ uint64_t ft_job_spent(const ft_job *job)
     return job->spent_ms + (job->running ? uv_now(job->dispatch->loop) - job->clock : 0);
 }
 
+static uint64_t left_until(const ft_job *job, uint64_t ms)
+{
+    uint64_t spent = ft_job_spent(job);
+    return ms > spent ? ms - spent : 0;
+}
+
+static uint64_t end_of(const ft_job *job)
+{
+    return job->explores ? job->job_ms - job->job_ms / 10 : job->job_ms;
+}
+
 uint64_t ft_job_left(const ft_job *job)
 {
-    uint64_t ms = job->job_ms, spent = ft_job_spent(job);
-    if (job->explores) ms = job->out_of_time ? ms + FT_EXPLORE_LATE_MS : ms - ms / 10;
-    return ms > spent ? ms - spent : 0;
+    return left_until(job, end_of(job));
 }
 
 static void start_deadline(ft_job *job)
 {
-    uv_timer_start(&job->deadline, on_deadline, ft_job_left(job), 0);
+    uint64_t ms = end_of(job);
+    if (job->explores && job->stage == FT_STAGE_EARLY) ms = job->job_ms / 2;
+    if (job->stage == FT_STAGE_END) ms = job->job_ms + FT_EXPLORE_LATE_MS;
+    uv_timer_start(&job->deadline, on_deadline, left_until(job, ms), 0);
 }
 
 void ft_job_begin(ft_job *job)

@@ -279,10 +279,11 @@ void ft_store_job_cancel(ft_store *store, const char *job, ft_store_done done, v
 void ft_store_job_expire(ft_store *store, const char *job, const char *text, ft_store_done done,
                          void *data);
 
-/* The time of an exploration is almost over: its subtrees are no tasks any more, and a last task
- * has the word for what was done. CHANGE, with "gone": tokens of leases that are over; applied is
- * false if there was nothing left to do. */
-void ft_store_job_close(ft_store *store, const char *job, ft_store_done done, void *data);
+/* The time of an exploration is almost over (all): its subtrees are no tasks any more, and a last
+ * task has the word for what was done. Or half of it is: there is a task more, for the first levels
+ * of preemptions. CHANGE, with "gone": tokens of leases that are over; applied is false if there
+ * was nothing left to do. */
+void ft_store_job_close(ft_store *store, const char *job, bool all, ft_store_done done, void *data);
 
 /* {"jobs": [{"job", "trace", "state", "ready", "open", "spec", "spent_ms", "priority", "project",
  * "revision"}...]}, those not ended, oldest first. */

@@ -431,8 +431,14 @@ static ft_status begin_anew(ft_sql *sql, exploration *x, json_t *explored, const
     x->state = json_incref(explored);
     x->round++;
     x->done = 0;
-    ft_status status = remove_tasks(sql, x, err);
+    int64_t levels = 0;
+    ft_status status =
+        ft_sql_number(sql, &levels, NULL, err,
+                      "SELECT count(*) FROM subtrees WHERE name = '" LEVELS "' AND " OF_JOB, "ii",
+                      FT_TASK_ID(x->n, FT_SUBTREE_FIRST), FT_TASK_ID(x->n, FT_TASK_MOST));
+    if (status == FT_OK) status = remove_tasks(sql, x, err);
     if (status == FT_OK) status = remove_keys(sql, x, err);
+    if (status == FT_OK && levels) status = add_task(sql, x, LEVELS, err);
     return status == FT_OK ? add_tasks(sql, x, subtrees, err) : status;
 }
 
@@ -541,16 +547,37 @@ ft_status ft_subtrees_take(ft_sql *sql, const ft_part *part, bool *applied, json
 
 /* ---- Out of time ----------------------------------------------------------------------------- */
 
+/* The exploration of a job that is at its subtrees; *is: it has some that are open. */
+static ft_status load_open(ft_sql *sql, exploration *x, bool *is, ft_error *err)
+{
+    ft_job_row row;
+    *is = false;
+    ft_status status = ft_store_job_row(sql, x->job, &row, err);
+    if (status != FT_OK || row.state != FT_JOB_SOLVING) return status;
+    x->n = row.n;
+    status = load(sql, x, err);
+    *is = status == FT_OK && x->open > 0;
+    return status;
+}
+
+ft_status ft_subtrees_add_levels(ft_sql *sql, const char *job, bool *applied, ft_error *err)
+{
+    enum { FIRST = 3 };
+    exploration x = {.job = job};
+    ft_status status = load_open(sql, &x, applied, err);
+    const json_t *levels = json_object_get(x.state, "levels");
+    if (json_integer_value(json_object_get(levels, "complete")) >= FIRST) *applied = false;
+    if (status == FT_OK && *applied) status = add_task(sql, &x, LEVELS, err);
+    if (status == FT_OK && *applied) status = save(sql, &x, err);
+    json_decref(x.state);
+    return status;
+}
+
 ft_status ft_subtrees_close(ft_sql *sql, const char *job, bool *applied, json_t *gone,
                             ft_error *err)
 {
-    ft_job_row row;
     exploration x = {.job = job, .gone = gone};
-    ft_status status = ft_store_job_row(sql, job, &row, err);
-    if (status != FT_OK || row.state != FT_JOB_SOLVING) return status;
-    x.n = row.n;
-    status = load(sql, &x, err);
-    *applied = status == FT_OK && x.open > 0;
+    ft_status status = load_open(sql, &x, applied, err);
     if (*applied) {
         json_object_set_new(json_object_get(x.state, "flags"), "cut_short", json_true());
         status = go_to_end(sql, &x, err);
@@ -564,7 +591,8 @@ static ft_status run_close(ft_sql *sql, ft_request *request, ft_error *err)
 {
     bool applied = false;
     json_t *gone = json_array();
-    ft_status status = ft_subtrees_close(sql, request->job, &applied, gone, err);
+    ft_status status = request->last ? ft_subtrees_close(sql, request->job, &applied, gone, err)
+                                     : ft_subtrees_add_levels(sql, request->job, &applied, err);
     if (status == FT_OK)
         status = ft_store_read_change(sql, request->job, applied, &request->result, err);
     if (status == FT_OK) json_object_set(request->result, "gone", gone);
@@ -573,10 +601,11 @@ static ft_status run_close(ft_sql *sql, ft_request *request, ft_error *err)
     return status;
 }
 
-void ft_store_job_close(ft_store *store, const char *job, ft_store_done done, void *data)
+void ft_store_job_close(ft_store *store, const char *job, bool all, ft_store_done done, void *data)
 {
     ft_request *request = ft_store_request(run_close, true, done, data);
     request->job = ft_strdup(job);
+    request->last = all;
     ft_store_send(store, request);
 }
 

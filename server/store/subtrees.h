@@ -34,6 +34,10 @@ ft_status ft_subtrees_take(ft_sql *sql, const ft_part *part, bool *applied, json
  * reason. */
 ft_status ft_subtrees_give_up(ft_sql *sql, const char *job, int64_t task, const char *text,
                               ft_error *err) FT_MUST_CHECK;
+/* Half of the job's time is over: a task for the first levels of preemptions, so that something is
+ * said of all executions. *applied: they were not complete. */
+ft_status ft_subtrees_add_levels(ft_sql *sql, const char *job, bool *applied,
+                                 ft_error *err) FT_MUST_CHECK;
 /* None of the subtrees is a task any more, since the job's time is over; what was done gets its
  * word. *applied: there were some. */
 ft_status ft_subtrees_close(ft_sql *sql, const char *job, bool *applied, json_t *gone,

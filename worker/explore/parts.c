@@ -8,9 +8,11 @@
 #include "explore/internal.h"
 
 /* Tasks by name; every other one is subtrees with spaces between. */
-#define WHOLE  "*"      /* everything */
-#define LEVELS "levels" /* the first levels of preemptions, which the plan did not come to */
-#define END    "end"    /* nothing is left: the word for the rest */
+#define WHOLE "*" /* everything */
+#define LEVELS                                                                                     \
+    "levels"      /* the first levels of preemptions: the server asks where time runs short        \
+                   */
+#define END "end" /* nothing is left: the word for the rest */
 
 enum { FIRST_LEVELS = 2 };
 static const double LEVELS_SHARE = 0.4; /* of the job's time */
@@ -214,7 +216,7 @@ static void begin_anew(ft_exploring *x, json_t *plan)
 {
     json_object_set_new(plan, "explored", explored_anew(x));
     json_object_set_new(plan, "anew", json_true());
-    json_object_set_new(plan, "subtrees", json_pack("[s, s]", LEVELS, WHOLE));
+    json_object_set_new(plan, "subtrees", json_pack("[s]", WHOLE));
 }
 
 static void take_levels(ft_exploring *x)
@@ -246,14 +248,10 @@ void ft_exploring_hand_back(ft_exploring *x, ft_x_subtrees *open, ft_x_subtrees 
         if (!x->rest.has_begun) ft_vec_push(open, (ft_x_subtree){0});
         take_levels(x);
     }
-    json_t *tasks = tasks_of(open, x->share.parts), *explored = explored_of(x);
-    if (!proposals) {
-        json_object_set_new(explored, "levels", levels_of(&x->levels));
-        if (x->levels.complete <= FIRST_LEVELS)
-            json_array_insert_new(tasks, 0, json_string(LEVELS));
-    }
+    json_t *explored = explored_of(x);
+    if (!proposals) json_object_set_new(explored, "levels", levels_of(&x->levels));
     json_object_set_new(plan, "explored", explored);
-    json_object_set_new(plan, "subtrees", tasks);
+    json_object_set_new(plan, "subtrees", tasks_of(open, x->share.parts));
     if (proposals) json_object_set_new(plan, "proposals", proposals_of(proposals));
 }
 
