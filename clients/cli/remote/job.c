@@ -324,7 +324,13 @@ static void show_progress(const json_t *snapshot, const char *shown, ft_progress
     json_object_foreach(json_object_get(snapshot, "checks"), name, counts) found +=
         ft_json_count(counts, "violation");
     ft_strbuf details = {0};
-    if (all)
+    const json_t *explored = json_object_get(snapshot, "explored"),
+                 *subtrees = json_object_get(explored, "subtrees");
+    if (explored)
+        ft_strbuf_printf(&details, "%zu subtrees done, %zu open, %zu classes, %zu found",
+                         ft_json_count(subtrees, "done"), ft_json_count(subtrees, "open"),
+                         ft_json_count(explored, "classes"), found);
+    else if (all)
         ft_strbuf_printf(&details, "%zu of %zu steps, %zu found", all > open ? all - open : 0, all,
                          found);
     ft_progress_say(progress, shown, ft_json_text(snapshot, "state", "?"),

@@ -13,6 +13,14 @@ export interface Progress {
 
 export type Counts = { candidates: number; pending?: number } & Record<Verdict, number>;
 
+/** How far an exploration is: parts of the search, and executions that differ. */
+export interface Explored {
+  subtrees: { done: number; open: number };
+  rounds: number;
+  classes: number;
+  runs: number;
+}
+
 export interface Job {
   job: string;
   name: string | null;
@@ -27,6 +35,8 @@ export interface Job {
   finished: string | null;
   revision: number;
   progress: Progress;
+  /** Of an exploration that is planned. */
+  explored?: Explored;
   checks?: Record<string, Counts>;
   error: string | { detail?: string; message?: string } | null;
   spec?: Record<string, unknown>;

@@ -51,7 +51,9 @@ export function Finding({ id, query }: { id: string; query: Record<string, strin
           <Swimlanes key={id} witness={record.witness} step={Number.isFinite(step) ? step : null} />
         </section>
       )}
-      {record.verdict === 'violation' && <Reproduce id={id} replay={record.replay} />}
+      {record.verdict === 'violation' && (
+        <Reproduce id={id} replay={record.replay} program={!!record.witness?.program} />
+      )}
       <ReviewBox record={record} job={job} />
     </main>
   );
@@ -201,9 +203,17 @@ function Stack({ frames, more }: { frames: Frame[]; more: number }): JSX.Element
   );
 }
 
-function Reproduce({ id, replay }: { id: string; replay: string | undefined }): JSX.Element {
+interface ReproduceProps {
+  id: string;
+  replay: string | undefined;
+  program: boolean;
+}
+
+function Reproduce({ id, replay, program }: ReproduceProps): JSX.Element {
   const server = location.origin;
-  const verify = `foretell witness --server ${server} ${id} | foretell verify --server ${server} -`;
+  const verify = program
+    ? 'foretell verify witness.json PROGRAM'
+    : `foretell witness --server ${server} ${id} | foretell verify --server ${server} -`;
   const fetchIt = `foretell witness --server ${server} ${id} -o witness.json`;
   return (
     <section aria-labelledby="reproduce">
@@ -215,7 +225,14 @@ function Reproduce({ id, replay }: { id: string; replay: string | undefined }): 
           text={replay.replace('WITNESS TRACE', `--server ${server} witness.json`)}
         />
       )}
-      <Command label="Verify it with the independent checker" text={verify} />
+      <Command
+        label={
+          program
+            ? 'Execute it once more: the sources, or the program that they were lowered to'
+            : 'Verify it with the independent checker'
+        }
+        text={verify}
+      />
     </section>
   );
 }

@@ -13,7 +13,7 @@ import { Fact } from '../parts/Fact';
 import { Notes } from '../parts/Notes';
 import { Empty, Loading, Problem } from '../parts/Problem';
 import { ReportFiles } from '../parts/ReportFiles';
-import { CountBar, errorText, isEnded, ProgressBar, Tag } from '../parts/Verdict';
+import { CountBar, errorText, isEnded, ProgressBar, SubtreeBar, Tag } from '../parts/Verdict';
 
 const POLL_MS = 2000;
 
@@ -69,17 +69,30 @@ function JobHead({ job, onCancelled }: { job: JobDocument; onCancelled: () => vo
         <Fact name="Job" mono>
           {job.job}
         </Fact>
-        <Fact name="Trace" mono>
-          <a href={formatRoute(['traces', job.trace])}>{shortHash(job.trace)}</a>
-        </Fact>
+        {job.spec?.['program'] ? (
+          <Fact name="Program" mono>
+            {shortHash(job.trace)}
+          </Fact>
+        ) : (
+          <Fact name="Trace" mono>
+            <a href={formatRoute(['traces', job.trace])}>{shortHash(job.trace)}</a>
+          </Fact>
+        )}
         {job.project && job.project !== 'default' && <Fact name="Project">{job.project}</Fact>}
         <Fact name="Model">{job.model}</Fact>
         {job.bound !== null && <Fact name="Context bound">{String(job.bound)}</Fact>}
         <Fact name="Duration">{duration(end - Date.parse(job.created))}</Fact>
+        {job.explored && (
+          <Fact name="Explored">{plural(job.explored.classes, 'class', 'classes')}</Fact>
+        )}
       </dl>
       {!isEnded(job) && (
         <div class="running">
-          <ProgressBar progress={job.progress} state={job.state} />
+          {job.explored ? (
+            <SubtreeBar explored={job.explored} />
+          ) : (
+            <ProgressBar progress={job.progress} state={job.state} />
+          )}
           <button type="button" onClick={() => void cancel()}>
             Cancel
           </button>

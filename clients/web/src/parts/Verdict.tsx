@@ -1,7 +1,7 @@
 /* Tags, bars and error texts of jobs and verdicts. */
 import type { JSX } from 'preact';
-import type { Counts, Job, Progress } from '../api/types';
-import { count } from '../lib/format';
+import type { Counts, Explored, Job, Progress } from '../api/types';
+import { count, plural } from '../lib/format';
 
 export function Tag({ name, title }: { name: string; title?: string }): JSX.Element {
   return (
@@ -25,6 +25,21 @@ export function ProgressBar({
       <progress max={1} value={share} aria-label={`${Math.round(share * 100)} % done`} />
       <span class="muted num">
         {count(progress.done)} / {count(progress.total)}
+      </span>
+    </span>
+  );
+}
+
+/** How much of a search is worked off; what is open may grow. */
+export function SubtreeBar({ explored }: { explored: Explored }): JSX.Element {
+  const { done, open } = explored.subtrees;
+  const share = done / Math.max(done + open, 1);
+  return (
+    <span class="progress">
+      <progress max={1} value={share} aria-label={`${done} subtrees done, ${open} open`} />
+      <span class="muted num">
+        {plural(done, 'subtree')} done, {count(open)} open, {count(explored.runs)} executions
+        {explored.rounds > 1 && `, round ${count(explored.rounds)}`}
       </span>
     </span>
   );

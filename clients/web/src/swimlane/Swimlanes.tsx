@@ -98,6 +98,8 @@ export function Swimlanes({ witness, step }: SwimlanesProps): JSX.Element {
     if (step !== null) setEvent(firstEvent(model.all, step));
   }, [step]);
 
+  // The execution of a program stands beside no other one.
+  const explored = witness.program !== undefined;
   const at = rowFor(model.predicted, model.eventsOfPredicted, event);
   const observedAt = rowFor(model.observed, model.eventsOfObserved, event);
 
@@ -149,7 +151,7 @@ export function Swimlanes({ witness, step }: SwimlanesProps): JSX.Element {
 
   return (
     <div class={`swimlanes show-${side}`}>
-      <Differs all={model.all} />
+      {!explored && <Differs all={model.all} />}
       <Toolbar
         witness={witness}
         folded={folded}
@@ -163,27 +165,29 @@ export function Swimlanes({ witness, step }: SwimlanesProps): JSX.Element {
         }}
       />
       <StepDetail schedule={model.predicted} at={at} />
-      <div class="panes">
+      <div class={explored ? 'panes one' : 'panes'}>
         <Pane
           {...shared}
           id="predicted"
-          title="Predicted schedule"
+          title={explored ? 'Schedule' : 'Predicted schedule'}
           schedule={model.predicted}
           observed={false}
           selected={at}
           onSelect={(row) => select(model.predicted.rows, row)}
           onKey={onKey(model.predicted.rows, at)}
         />
-        <Pane
-          {...shared}
-          id="observed"
-          title="Observed run"
-          schedule={model.observed}
-          observed={true}
-          selected={observedAt}
-          onSelect={(row) => select(model.observed.rows, row)}
-          onKey={onKey(model.observed.rows, observedAt)}
-        />
+        {!explored && (
+          <Pane
+            {...shared}
+            id="observed"
+            title="Observed run"
+            schedule={model.observed}
+            observed={true}
+            selected={observedAt}
+            onSelect={(row) => select(model.observed.rows, row)}
+            onKey={onKey(model.observed.rows, observedAt)}
+          />
+        )}
       </div>
     </div>
   );
@@ -275,18 +279,20 @@ function Toolbar(props: ToolbarProps): JSX.Element {
           Reads-from
         </button>
       </span>
-      <span class="group only-narrow">
-        {(['predicted', 'observed'] as const).map((side) => (
-          <button
-            key={side}
-            type="button"
-            aria-pressed={props.side === side}
-            onClick={() => props.onSide(side)}
-          >
-            {side === 'predicted' ? 'Predicted' : 'Observed'}
-          </button>
-        ))}
-      </span>
+      {witness.program === undefined && (
+        <span class="group only-narrow">
+          {(['predicted', 'observed'] as const).map((side) => (
+            <button
+              key={side}
+              type="button"
+              aria-pressed={props.side === side}
+              onClick={() => props.onSide(side)}
+            >
+              {side === 'predicted' ? 'Predicted' : 'Observed'}
+            </button>
+          ))}
+        </span>
+      )}
       <span class="muted grow">{reductionText(witness)}</span>
       <CopyButton label="Copy link to step" text={() => location.href} />
     </div>
