@@ -255,7 +255,7 @@ typedef struct place {
     uint32_t thread;
     uint32_t later;        /* the thread's event there; FT_X_NO_EVENT: C has none */
     uint32_t before;       /* and the one before it; FT_X_NO_EVENT: there is none */
-    ft_configuration base; /* its causes */
+    ft_configuration base; /* its causes, where there is anything new */
 } place;
 
 /* Is one of the events that make H among the causes of e? Then H with e is made by e alone. */
@@ -349,7 +349,7 @@ static void lock_behind_each(ft_extensions *x, const place *p, const ft_x_operat
 static size_t beside(ft_extensions *x, const place *p, uint32_t thread)
 {
     chain *of = &x->chains[thread];
-    size_t first = up_to(x, p->base.last[thread]);
+    size_t first = p->before ? up_to(x, ft_unfolding_last_cause(x->u, p->before, thread)) : 0;
     while (p->later && of->until > first) {
         uint32_t e = x->chained.data[of->first + of->until - 1];
         if (ft_unfolding_last_cause(x->u, e, p->thread) < p->later) break;
@@ -407,7 +407,7 @@ static void fill_pool(ft_extensions *x, const place *p, const ft_x_operation *o)
     sort_pool(x);
 }
 
-static void at_place(ft_extensions *x, const place *p)
+static void at_place(ft_extensions *x, place *p)
 {
     bool known = true;
     ft_x_operation o;
@@ -416,6 +416,7 @@ static void at_place(ft_extensions *x, const place *p)
     else
         o = ft_unfolding_pending(x->u, p->c, p->thread, &known);
     if (!known || o.kind == FT_X_NONE || !is_fresh(x, p, &o)) return;
+    if (p->before) p->base = ft_unfolding_causes(x->u, p->before);
     fill_pool(x, p, &o);
     x->joined.len = 0;
     if (!x->generic && is_each_a_release(x, p, &o))
@@ -430,10 +431,7 @@ static void at_places(ft_extensions *x, const ft_configuration *c, uint32_t thre
     place p = {.c = c, .thread = thread, .before = c->last[thread]};
     for (uint32_t t = 0; t < ft_unfolding_threads(x->u); t++) x->chains[t].until = x->chains[t].n;
     while (!is_stopped(x, FT_X_THREADS)) {
-        if (p.before)
-            p.base = ft_unfolding_causes(x->u, p.before);
-        else
-            p.base = (ft_configuration){{0}};
+        if (!p.before) p.base = (ft_configuration){{0}};
         at_place(x, &p);
         if (!p.before) break;
         p.later = p.before;

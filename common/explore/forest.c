@@ -420,7 +420,11 @@ ft_x_forest *ft_x_forest_new(const ft_x_executor *executor, const ft_x_options *
     ft_x_forest_grain(f, FIRST_QUOTA, QUOTA, MOST_EVENTS);
     f->n_lanes = executor->lanes && executor->lanes < LANES ? executor->lanes : LANES;
     FT_REQUIRE(executor->width >= n_threads(f));
-    pthread_mutex_init(&f->mutex, NULL);
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP); /* it is held for little */
+    pthread_mutex_init(&f->mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
     for (uint32_t i = 0; i < f->n_lanes; i++) prepare_lane(f, &f->lanes[i]);
     return f;
 }

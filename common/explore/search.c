@@ -174,15 +174,17 @@ static bool alternative(search *s, uint32_t n, ft_configuration *j)
     return f != FT_X_NO_EVENT;
 }
 
-/* The events of J without C, causes first. */
-static events without(search *s, const ft_configuration *c, const ft_configuration *j)
+/* The events of J without C, which is part of it, causes first. */
+static events without(const search *s, const ft_configuration *c, const ft_configuration *j)
 {
     events along = {0};
-    size_t many = ft_unfolding_list(s->u, j, NULL, 0);
-    ft_vec_reserve(&s->list, many + 1);
-    ft_unfolding_list(s->u, j, s->list.data, many);
-    for (size_t i = 0; i < many; i++)
-        if (!ft_unfolding_holds(s->u, c, s->list.data[i])) ft_vec_push(&along, s->list.data[i]);
+    for (uint32_t t = 0; t < ft_unfolding_threads(s->u); t++)
+        for (uint32_t e = j->last[t]; e != c->last[t]; e = ft_unfolding_before(s->u, e)) {
+            size_t i = along.len;
+            ft_vec_push(&along, e);
+            for (; i && along.data[i - 1] > e; i--) along.data[i] = along.data[i - 1];
+            along.data[i] = e;
+        }
     return along;
 }
 
