@@ -437,6 +437,12 @@ static ft_status check_exit(checker *c, const json_t *value)
     return check_number(c, value, "an exit code", 0, 255);
 }
 
+static ft_status check_truth(checker *c, const json_t *value)
+{
+    if (json_is_boolean(value)) return FT_OK;
+    return ft_error_set(c->err, FT_USAGE, "true or false is wanted here");
+}
+
 static ft_status check_explore(checker *c, const json_t *value)
 {
     static const member MEMBERS[] = {{"preemptions", false, check_preemptions},
@@ -444,6 +450,7 @@ static ft_status check_explore(checker *c, const json_t *value)
                                      {"steps", false, check_count},
                                      {"iterations", false, check_count},
                                      {"polls", false, check_count},
+                                     {"explain", false, check_truth},
                                      {"expect_exit", false, check_exit},
                                      {NULL, false, NULL}};
     return check_members(c, value, "explore", MEMBERS);

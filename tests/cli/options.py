@@ -1012,6 +1012,14 @@ def of_iterations(world, command):
         need(run("explore", "--iterations", "2", "rounds.program").code == 3)
 
 
+def of_explain_explored(world, command):
+    of_iterations(world, command)
+    if (WORK / "rounds.program").exists():
+        done = run("explore", "--explain", "--iterations", "2", "rounds.program")
+        need("1 executions were cut: a thread takes a way of a condition on inputs more than 2 times" in done.out, done)
+        need("explained" not in run("explore", "rounds.program").out)
+
+
 EFFECTS += [
     ("include", "explore verify", of_sources("-I", "bad", '#if __has_include("bad.h")\n#define BAD\n#endif\n'
                                               "int main(void) {\n#ifdef BAD\n assert(0);\n#endif\n return 0; }")),
@@ -1023,6 +1031,7 @@ EFFECTS += [
     ("check", "explore", of_explore_check),
     ("input", "explore", of_input),
     ("iterations", "explore", of_iterations),
+    ("explain", "explore", of_explain_explored),
     ("output", "lower", of_lower_output),
     ("text", "lower", lambda world, command: need(lowered() is None or lowered().startswith("program 1"))),
     ("include", "lower", of_lower_include),

@@ -125,3 +125,35 @@ const char *ft_backend_lingers(ft_backend *backend)
     bool lingers = ft_symbolic_lingers(backend->symbolic, &backend->lingers);
     return lingers ? ft_strbuf_text(&backend->lingers) : NULL;
 }
+
+void ft_backend_explain(const ft_backend *backend, void (*line)(void *context, const char *text),
+                        void *context)
+{
+    enum { MOST_QUESTIONS = 3, MOST_TEXT = 2000 };
+    size_t n;
+    ft_strbuf text = {0};
+    ft_symbolic_counts k = ft_symbolic_counts_of(backend->symbolic);
+    const ft_symbolic_cut *cuts = ft_symbolic_cuts(backend->symbolic, &n);
+    ft_strbuf_printf(&text,
+                     "%" PRIu64 " steps, %" PRIu64 " of them again behind %" PRIu64
+                     " snapshots; %" PRIu64 " conditions on inputs; %" PRIu64 " questions: %" PRIu64
+                     " answered by others, %" PRIu64 " solved, %" PRIu64 " left open; %" PRIu64
+                     " values of which only a few were tried",
+                     k.steps, k.replayed, k.snapshots, k.branches, k.questions, k.cached, k.solved,
+                     k.solver_unknown, k.concretised);
+    line(context, ft_strbuf_text(&text));
+    for (size_t i = 0; i < n; i++) {
+        ft_strbuf_clear(&text);
+        ft_strbuf_printf(&text, "%" PRIu64 " executions were cut: %s", cuts[i].runs,
+                         cuts[i].reason);
+        line(context, ft_strbuf_text(&text));
+    }
+    for (size_t i = 0; i < MOST_QUESTIONS; i++) {
+        ft_strbuf_clear(&text);
+        ft_strbuf_puts(&text, "left open: ");
+        if (!ft_symbolic_open(backend->symbolic, i, &text)) break;
+        if (text.len > MOST_TEXT) ft_strbuf_cut(&text, MOST_TEXT);
+        line(context, ft_strbuf_text(&text));
+    }
+    ft_strbuf_release(&text);
+}

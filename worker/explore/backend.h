@@ -44,6 +44,9 @@ const char *ft_backend_left_open(ft_backend *backend);
 const ft_symbolic_maker *ft_backend_makers(const ft_backend *backend, size_t *n);
 /* FILE:LINE of a thread that lingered; NULL: none did. Valid until the next call. */
 const char *ft_backend_lingers(ft_backend *backend);
+/* What was counted, cut and left open, as lines of text. */
+void ft_backend_explain(const ft_backend *backend, void (*line)(void *context, const char *text),
+                        void *context);
 /* The bounds cut some run. */
 bool ft_backend_bounded(const ft_backend *backend);
 

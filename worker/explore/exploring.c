@@ -100,6 +100,7 @@ static ft_status read_spec(const json_t *spec, ft_exploring *x, ft_error *err)
     if (status == FT_OK) status = read_number(explore, "iterations", &iterations, err);
     if (status == FT_OK) status = read_number(explore, "polls", &polls, err);
     if (status == FT_OK) status = read_number(explore, "expect_exit", &code, err);
+    if (json_is_true(json_object_get(explore, "explain"))) x->explained = json_array();
     x->preemptions = preemptions > UINT32_MAX ? UINT32_MAX : (uint32_t)preemptions;
     x->max_iterations = (uint32_t)iterations;
     x->polls = polls ? (uint32_t)polls : FEW_POLLS;
@@ -371,6 +372,7 @@ void ft_exploring_release(ft_exploring *x)
     ft_vec_release(&x->failures);
     free(x->open);
     free(x->lingers);
+    json_decref(x->explained);
     ft_vec_release(&x->points);
     ft_vec_release(&x->fresh);
     ft_vec_release(&x->inputs);

@@ -131,8 +131,17 @@ static bool bounds_threads(const ft_program *p)
     return o && o->n_initial > 0;
 }
 
+static void add_line(void *context, const char *text)
+{
+    json_array_append_new(context, json_string(text));
+}
+
 void ft_exploring_take_facts(ft_exploring *x)
 {
+    if (x->explained) {
+        json_array_clear(x->explained);
+        ft_backend_explain(x->backend, add_line, x->explained);
+    }
     const char *open = ft_backend_left_open(x->backend);
     x->bounded = ft_backend_bounded(x->backend);
     if (bounds_threads(x->program)) x->bounded = true;
@@ -331,6 +340,24 @@ static void add_note(json_t *notes, const char *code, json_t *text)
     json_array_append_new(notes, json_pack("{s:s, s:o}", "code", code, "text", text));
 }
 
+/* Of a search that several workers shared, the lines are those of the last one. */
+static void explain(const ft_exploring *x, json_t *notes)
+{
+    size_t i;
+    json_t *line;
+    const ft_x_counts *n = &x->outcome.total;
+    add_note(notes, "explained",
+             json_sprintf(
+                 "explained: %llu executions: %llu different ones, %llu once more, %llu that no "
+                 "input takes, %llu discarded, %llu cut, %llu that did not repeat themselves",
+                 (unsigned long long)n->runs, (unsigned long long)n->classes,
+                 (unsigned long long)n->redundant, (unsigned long long)n->infeasible,
+                 (unsigned long long)n->discarded, (unsigned long long)n->cut,
+                 (unsigned long long)n->strayed));
+    json_array_foreach(x->explained, i, line)
+        add_note(notes, "explained", json_sprintf("explained: %s", json_string_value(line)));
+}
+
 static json_t *notes_of(const ft_exploring *x, const rest *r)
 {
     json_t *notes = json_array();
@@ -339,6 +366,7 @@ static json_t *notes_of(const ft_exploring *x, const rest *r)
         add_note(notes, "points",
                  json_sprintf("threads also change in front of the %zu accesses of data races",
                               x->points.len));
+    if (x->explained) explain(x, notes);
     return notes;
 }
 

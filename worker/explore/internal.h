@@ -48,6 +48,7 @@ typedef struct ft_exploring {
     ft_x_outcome outcome;   /* of the last round, and below */
     bool bounded;
     char *open;          /* why some run was left open; NULL: none was */
+    json_t *explained;   /* lines about the last round, where they are wanted; NULL: they are not */
     char *lingers;       /* where a thread's further rounds were not tried; NULL: nowhere */
     ft_backend *backend; /* while a round runs */
     /* of a search that is shared out */

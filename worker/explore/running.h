@@ -94,7 +94,9 @@ struct ft_symbolic {
     ft_map by_key; /* -> index in snapshots */
     ft_symbolic_counts counts;
     ft_x_watches *watches;
-    bool counts_atomics;  /* an atomic's content is how often it was written: READ and WRITE */
+    bool counts_atomics; /* an atomic's content is how often it was written: READ and WRITE */
+    ft_symbolic_cut cuts[FT_SYMBOLIC_CUTS];
+    size_t n_cuts;
     ft_sym_place lingers; /* the first place in the program where a thread lingered */
     ft_interpreter_error error;
     FT_VEC(ft_symbolic_input) inputs;

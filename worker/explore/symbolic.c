@@ -1,6 +1,8 @@
 #include "explore/symbolic.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -301,10 +303,31 @@ static bool choose(const running *r, uint32_t *thread)
     return *thread != UINT32_MAX;
 }
 
+static void note_cut(ft_symbolic *c, const char *format, ...) FT_PRINTF(2, 3);
+static void note_cut(ft_symbolic *c, const char *format, ...)
+{
+    ft_symbolic_cut made = {.runs = 1};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(made.reason, sizeof made.reason, format, arguments);
+    va_end(arguments);
+    for (size_t i = 0; i < c->n_cuts; i++) {
+        ft_symbolic_cut *known = &c->cuts[i];
+        bool last = i + 1 == FT_SYMBOLIC_CUTS;
+        if (!last && strcmp(known->reason, made.reason) != 0) continue;
+        known->runs++;
+        return;
+    }
+    c->cuts[c->n_cuts++] = made;
+}
+
 static bool ends(const running *r, ft_x_end *end)
 {
     ft_sym_end state = ft_sym_end_of(r->m);
-    if (state == FT_SYM_STOPPED) *end = FT_X_CUT;
+    if (state == FT_SYM_STOPPED) {
+        *end = FT_X_CUT;
+        note_cut(r->c, "%s", ft_sym_error_of(r->m)->message);
+    }
     if (state == FT_SYM_INFEASIBLE) *end = FT_X_INFEASIBLE;
     return state == FT_SYM_STOPPED || state == FT_SYM_INFEASIBLE;
 }
@@ -317,7 +340,10 @@ static ft_status go(running *r, size_t at, uint64_t key, ft_x_end *end, ft_error
     for (size_t i = at; !ends(r, end); i++) {
         bool cut = false;
         const ft_x_pick *pick = i < c->task.prefix.len ? &c->task.prefix.data[i] : NULL;
-        if (i >= c->options.max_steps) return *end = FT_X_CUT, FT_OK;
+        if (i >= c->options.max_steps) {
+            note_cut(c, "more than %" PRIu64 " steps", c->options.max_steps);
+            return *end = FT_X_CUT, FT_OK;
+        }
         if (pick)
             thread = pick->thread;
         else if (!choose(r, &thread))
@@ -325,7 +351,11 @@ static ft_status go(running *r, size_t at, uint64_t key, ft_x_end *end, ft_error
         ft_status status = step(r, thread, pick, &cut, err);
         if (status == FT_CONFLICT) return *end = FT_X_STRAYED, FT_OK;
         if (status != FT_OK) return status;
-        if (cut) return *end = FT_X_CUT, FT_OK;
+        if (cut) {
+            note_cut(c, "a thread takes a way of a condition on inputs more than %" PRIu32 " times",
+                     c->options.max_iterations);
+            return *end = FT_X_CUT, FT_OK;
+        }
         key = key_with(key, (ft_x_pick){r->newest->action.thread, r->newest->action.variant});
         bool wanted = i + 1 >= c->task.prefix.len && since++ % STRIDE == 0;
         if (wanted && ft_sym_end_of(r->m) == FT_SYM_GOING) keep(c, r, key);
@@ -533,4 +563,15 @@ bool ft_symbolic_lingers(const ft_symbolic *c, ft_strbuf *place)
     else
         ft_strbuf_printf(place, "%s:%" PRIu32, c->program->files.names[at.file], at.line);
     return true;
+}
+
+const ft_symbolic_cut *ft_symbolic_cuts(const ft_symbolic *c, size_t *n)
+{
+    *n = c->n_cuts;
+    return c->cuts;
+}
+
+bool ft_symbolic_open(const ft_symbolic *c, size_t n, ft_strbuf *text)
+{
+    return ft_sym_world_open(c->world, n, text);
 }

@@ -114,4 +114,14 @@ ft_symbolic_counts ft_symbolic_counts_of(const ft_symbolic *symbolic);
  * False: none did. */
 bool ft_symbolic_lingers(const ft_symbolic *symbolic, ft_strbuf *place);
 
+/* Why runs were cut, and how many: *n reasons. Of many different ones, the last counts the rest. */
+enum { FT_SYMBOLIC_CUTS = 8 };
+typedef struct ft_symbolic_cut {
+    char reason[200];
+    uint64_t runs;
+} ft_symbolic_cut;
+const ft_symbolic_cut *ft_symbolic_cuts(const ft_symbolic *symbolic, size_t *n);
+/* The n-th question (from 0) that the solver left open; false: there are no more. */
+bool ft_symbolic_open(const ft_symbolic *symbolic, size_t n, ft_strbuf *text);
+
 #endif

@@ -492,3 +492,14 @@ bool sym_path_values(sym_path *p, const ft_term *conditions, uint32_t n, ft_term
     p->more.len = n;
     return few_values(p, term, values, few, count);
 }
+
+const ft_term *sym_path_open(const sym_path *p, size_t n, uint32_t *count)
+{
+    for (size_t i = 0; i < p->entries.len; i++) {
+        const entry *e = &p->entries.data[i];
+        if (e->answer != FT_ANSWER_UNKNOWN || n--) continue;
+        *count = e->n_terms;
+        return p->asked.data + e->terms;
+    }
+    return NULL;
+}

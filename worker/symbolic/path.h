@@ -38,5 +38,7 @@ uint64_t sym_path_eval(const sym_path *p, ft_term term, const uint64_t *inputs, 
 bool sym_path_values(sym_path *p, const ft_term *conditions, uint32_t n, ft_term term,
                      uint64_t *values, uint32_t room, uint32_t few, uint32_t *count, bool *more);
 ft_sym_counts sym_path_counts(const sym_path *p);
+/* The n-th question (from 0) that was left open: its conditions, *count of them; NULL: no more. */
+const ft_term *sym_path_open(const sym_path *p, size_t n, uint32_t *count);
 
 #endif

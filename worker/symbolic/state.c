@@ -1,5 +1,6 @@
 #include "symbolic/state.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,33 @@ ft_sym_counts ft_sym_world_counts(const ft_sym_world *w)
     ft_sym_counts counts = sym_path_counts(w->path);
     counts.concretised = w->concretised;
     return counts;
+}
+
+typedef struct naming {
+    const ft_sym_world *w;
+    char name[160];
+} naming;
+
+static const char *name_of(void *context, ft_symbol symbol)
+{
+    naming *n = context;
+    const sym_input *in = &n->w->inputs.data[symbol];
+    snprintf(n->name, sizeof n->name, "%.100s.%" PRIu32 ".%" PRIu32,
+             n->w->program->texts.names[in->name], in->thread, in->n);
+    return n->name;
+}
+
+bool ft_sym_world_open(const ft_sym_world *w, size_t n, ft_strbuf *text)
+{
+    uint32_t count;
+    naming names = {.w = w};
+    ft_scope scope = {.name = name_of, .context = &names};
+    const ft_term *conditions = sym_path_open(w->path, n, &count);
+    for (uint32_t i = 0; conditions && i < count; i++) {
+        if (i) ft_strbuf_puts(text, " ");
+        ft_term_print(w->pool, conditions[i], &scope, text);
+    }
+    return conditions != NULL;
 }
 
 bool ft_sym_world_has_inputs(const ft_sym_world *w)

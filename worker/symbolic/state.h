@@ -31,6 +31,7 @@
 #ifndef FT_SYMBOLIC_STATE_H
 #define FT_SYMBOLIC_STATE_H
 
+#include "base/strbuf.h"
 #include "program/program.h"
 #include "term/term.h"
 
@@ -65,6 +66,9 @@ typedef struct ft_sym_world ft_sym_world;
 ft_sym_world *ft_sym_world_new(const ft_program *program, const ft_sym_options *options);
 void ft_sym_world_free(ft_sym_world *world); /* accepts NULL */
 ft_sym_counts ft_sym_world_counts(const ft_sym_world *world);
+/* The n-th question (from 0) that the solver left open, as conditions in SMT-LIB; an input is
+ * NAME.THREAD.NUMBER. False: there are no more. */
+bool ft_sym_world_open(const ft_sym_world *world, size_t n, ft_strbuf *text);
 bool ft_sym_world_has_inputs(const ft_sym_world *world); /* does any instruction read one? */
 
 /* symbol, name, meaning */

@@ -62,6 +62,7 @@ static json_t *explore_of(const ft_options *o)
     set_count(explore, "steps", o->steps);
     set_count(explore, "iterations", o->iterations);
     set_count(explore, "polls", o->polls);
+    if (o->explain) json_object_set_new(explore, "explain", json_true());
     set_count(explore, "expect_exit", o->expect_exit);
     return explore;
 }

@@ -201,6 +201,9 @@ static const option_row rows[] = {
     {"check", 0, VALUE_CHECKS, "LIST", NULL, MEMBER(checks), BIT(EXPLORE),
      "of sources and programs: the kinds of bugs to look for, separated by commas or repeated: "
      "race, assertion, lock, deadlock, order, failure (default: all)"},
+    {"explain", 0, VALUE_NONE, NULL, NULL, MEMBER(explain), BIT(EXPLORE),
+     "of sources and programs: also print what the exploration counted, which bounds cut "
+     "executions, and the questions that the solver left open"},
     {"input", 0, VALUE_TEXTS, "NAME=VALUE", NULL, MEMBER(inputs), INPUT_COMMANDS,
      "the value of this input of the program (foretell_input), whenever it is read; may be "
      "repeated. Of `explore`, sources and programs as data have the others open; else they are 0"},
