@@ -1111,6 +1111,8 @@ EFFECTS += [
                                       without=("--at", "A=@t:0,waiting"))),
     ("steps", "context", lambda world, command: need("paths" in context("--at", "A=@t:0", "--steps", 2).out
                                                      and "paths" not in context("--at", "A=@t:0").out)),
+    ("orders", "context", lambda world, command: need("every order" not in
+                                                      context("--at", "A=@t:0", "--steps", 2, "--orders", "fixed").out)),
     ("tries", "context", of_context(3, "--at", "A=@t:1", "--tries", 0, without=("--at", "A=@t:1"))),
     ("wake", "context", of_context_wake),
     ("json", "context", lambda world, command: need(json.loads(context(*BOTH, "--json").out)["together"] == "never")),

@@ -289,8 +289,8 @@ typedef struct xstate {
     uint8_t decisions[MOST_DECIDED];
     const cell *memory, *seen, *locks, *barriers, *semaphores;
     FT_VEC(ft_term) constraints;
-    uint64_t instructions;
-    bool ended, dropped;
+    uint64_t instructions, trace; /* hash of the steps, by thread and place */
+    bool ended, dropped, failed;
 } xstate;
 
 typedef struct exploration {
@@ -300,6 +300,7 @@ typedef struct exploration {
     ft_arena *arena;
     bool scheduler, full;
     uint32_t labels;
+    ft_map traces; /* of the paths so far: forks that no step shows make one path */
 } exploration;
 
 /* Which arm the path takes; false: it was forked, and each arm has been explored. */

@@ -229,6 +229,7 @@ static ft_status read_question(const ft_flow *flow, const json_t *question, ft_c
     size_t i;
     json_t *thread, *threads = json_object_get(question, "threads");
     const char *wake = json_string_value(json_object_get(question, "wake"));
+    const char *orders = json_string_value(json_object_get(question, "orders"));
     json_int_t steps = json_integer_value(json_object_get(question, "steps"));
     ft_status status = read_passes(json_object_get(question, "without"), o, err);
     if (status == FT_OK && !json_array_size(threads))
@@ -241,6 +242,7 @@ static ft_status read_question(const ft_flow *flow, const json_t *question, ft_c
         status = ft_error_set(err, FT_USAGE, "paths of a context have %d branches at most",
                               MOST_STEPS_ASKED);
     o->others = !json_is_false(json_object_get(question, "others"));
+    o->fixed_only = orders && strcmp(orders, "fixed") == 0;
     o->fifo = wake && strcmp(wake, "fifo") == 0;
     o->steps = (uint32_t)steps;
     return status;
@@ -345,7 +347,7 @@ static json_t *answer_of(const ft_program *p, const ft_context_options *o,
     if (!o->steps || a->never) return made;
     json_object_set_new(made, "steps", json_integer(o->steps));
     json_object_set_new(made, "fixed_order", paths_of(p, o, &a->fixed));
-    json_object_set_new(made, "every_order", paths_of(p, o, &a->all));
+    if (!o->fixed_only) json_object_set_new(made, "every_order", paths_of(p, o, &a->all));
     return made;
 }
 

@@ -1,7 +1,7 @@
 /* Contexts as documents: a question in JSON, its answer in JSON (docs/records.md: CONTEXT).
  *
  *   {"threads": [{"name": "T1", "at": "queue.c:40", "reading": "waiting"}], "others": true,
- *    "without": ["must-held"], "wake": "any", "steps": 10, "replay_runs": 2000}
+ *    "without": ["must-held"], "wake": "any", "steps": 10, "orders": "every", "replay_runs": 2000}
  *
  * `at` is FILE:LINE[:COLUMN], where FILE is the end of a path, or @FUNCTION:N, the N-th instruction
  * of a function from 0. Several functions or parts of one may stand in one line: then any of them.

@@ -141,12 +141,11 @@ void x_fail(exploration *x, xstate *s, const char *why)
 {
     ft_context_paths *p = x->paths;
     const running_frame *f = top(s, s->current);
-    if (!p->failures) {
+    if (!p->failure[0]) {
         p->failed = (ft_context_point){f->function, f->at};
         (void)snprintf(p->failure, sizeof p->failure, "%s", why);
     }
-    p->failures++;
-    s->ended = true;
+    s->failed = s->ended = true;
 }
 
 /* ---- instructions; false: forked, waiting or ended ---- */
@@ -361,14 +360,28 @@ static bool is_visible(const ft_instruction *in)
 
 /* ---- paths ---- */
 
+static void note_step(xstate *s, uint32_t t)
+{
+    const running_frame *f = top(s, t);
+    uint64_t step[4] = {s->trace, t, f->function, f->at};
+    s->trace = ft_hash_bytes(step, sizeof step, 9);
+}
+
 static void end_path(exploration *x, xstate *s, bool cut)
 {
-    bool waits = false;
+    bool waits = false, fresh;
     if (s->dropped) return;
-    for (uint32_t t = 0; t < s->n; t++)
+    uint64_t trace = s->trace;
+    for (uint32_t t = 0; t < s->n; t++) {
+        uint64_t how[3] = {trace, s->threads[t].status, (uint64_t)cut << 1 | s->failed};
+        trace = ft_hash_bytes(how, sizeof how, 9);
         waits |= s->threads[t].status != ENDED && s->threads[t].status != RUNS;
+    }
+    (void)ft_map_slot(&x->traces, trace, 0, &fresh);
+    if (!fresh) return;
     x->paths->paths++;
     x->paths->cut += cut;
+    x->paths->failures += s->failed;
     x->paths->deadlocks += !cut && !s->ended && waits;
 }
 
@@ -390,6 +403,7 @@ static bool run_local(exploration *x, xstate *s, uint32_t t)
         }
         x->paths->steps++;
         if (t < x->from->n) x->paths->moves[t] = true;
+        if (!s->decided) note_step(s, t);
         if (!carry_out(x, s, t, in)) {
             if (s->dropped || x->full) return false;
             if (s->ended) return end_path(x, s, false), false;
@@ -411,6 +425,7 @@ static bool do_visible(exploration *x, xstate *s, uint32_t t)
         return false;
     }
     if (s->instructions++ >= MOST_INSTRUCTIONS) return end_path(x, s, true), false;
+    if (!s->decided) note_step(s, t);
     bool done = x_synchronise(x, s, t, in);
     if (!done && (s->dropped || x->full)) return false;
     if (s->ended) return end_path(x, s, false), false;
@@ -553,5 +568,6 @@ void ctx_explore(ctx *c, const initial *from, bool scheduler, ft_context_paths *
     explore(&x, s);
     free_state(s);
     ft_arena_free(x.arena);
+    ft_map_release(&x.traces);
     paths->complete = !x.full;
 }

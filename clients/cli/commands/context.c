@@ -42,6 +42,7 @@ static ft_status make_question(const ft_options *o, json_t **question, ft_error 
                           !o->other_threads || strcmp(o->other_threads, "named") != 0);
     if (o->steps) json_object_set_new(*question, "steps", json_integer(o->steps));
     if (o->wake) json_object_set_new(*question, "wake", json_string(o->wake));
+    if (o->orders) json_object_set_new(*question, "orders", json_string(o->orders));
     if (o->tries)
         json_object_set_new(*question, "replay_runs", json_integer((json_int_t)o->tries - 1));
     return status;

@@ -191,6 +191,8 @@ static const option_row rows[] = {
      "leave out this pass (docs/contexts.md), for comparison; may be repeated"},
     {"steps", 0, VALUE_NUMBER, "N", NULL, MEMBER(steps), BIT(CONTEXT),
      "also count the paths of up to N branches that begin there, and those that fail or get stuck"},
+    {"orders", 0, VALUE_TEXT, "WHICH", "every|fixed", MEMBER(orders), BIT(CONTEXT),
+     "count paths with every order of the threads too (default), or in a fixed order alone"},
     {"wake", 0, VALUE_TEXT, "WHICH", "any|fifo", MEMBER(wake), BIT(CONTEXT),
      "the waiter that a signal wakes on these paths: any (default), or fifo: the first"},
     {"tries", 0, VALUE_COUNT, "N", NULL, MEMBER(tries), BIT(CONTEXT),

@@ -149,7 +149,7 @@ typedef struct ft_options {
     /* context */
     ft_texts places;           /* --at THREAD=PLACE */
     const char *other_threads; /* --threads named|any */
-    const char *wake;
+    const char *wake, *orders;
     uint32_t tries; /* runs from the entry, + 1; 0: not given */
     /* replay */
     uint32_t deadline; /* seconds */
