@@ -89,7 +89,7 @@ struct ft_symbolic {
         FT_VEC(ft_x_pick) prefix;
         uint32_t avoid[FT_X_THREADS];
     } task;
-    FT_VEC(snapshot) snapshots; /* the oldest first, from `kept` on */
+    FT_VEC(snapshot *) snapshots; /* the oldest first, from `kept` on */
     size_t kept, kept_bytes;
     ft_map by_key; /* -> index in snapshots */
     ft_symbolic_counts counts;

@@ -98,30 +98,32 @@ static uint64_t key_with(uint64_t key, ft_x_pick pick)
 static void drop_oldest(ft_symbolic *c)
 {
     uint64_t at;
-    snapshot *s = &c->snapshots.data[c->kept];
+    snapshot *s = c->snapshots.data[c->kept];
     if (ft_map_get(&c->by_key, s->key, &at) && at == c->kept + 1) ft_map_put(&c->by_key, s->key, 0);
     c->kept_bytes -= s->bytes;
     release(&s->r);
+    free(s);
     c->kept++;
     if (c->kept < 4096) return;
     memmove(c->snapshots.data, c->snapshots.data + c->kept,
-            (c->snapshots.len - c->kept) * sizeof *s);
+            (c->snapshots.len - c->kept) * sizeof(snapshot *));
     c->snapshots.len -= c->kept;
     c->kept = 0;
     ft_map_release(&c->by_key);
     for (size_t i = 0; i < c->snapshots.len; i++)
-        ft_map_put(&c->by_key, c->snapshots.data[i].key, i + 1);
+        ft_map_put(&c->by_key, c->snapshots.data[i]->key, i + 1);
 }
 
 static void keep(ft_symbolic *c, const running *r, uint64_t key)
 {
     uint64_t *at = ft_map_slot(&c->by_key, key, 0, NULL);
     if (*at) return;
-    snapshot s = {.key = key, .r = copy_of(r)};
-    s.bytes = ft_sym_bytes(s.r.m) + sizeof s + r->objects.len * sizeof(tracked);
+    snapshot *s = ft_alloc(sizeof *s);
+    *s = (snapshot){.key = key, .r = copy_of(r)};
+    s->bytes = ft_sym_bytes(s->r.m) + sizeof *s + r->objects.len * sizeof(tracked);
     *at = c->snapshots.len + 1;
-    c->kept_bytes += s.bytes;
-    c->counts.state_bytes = s.bytes;
+    c->kept_bytes += s->bytes;
+    c->counts.state_bytes = s->bytes;
     c->counts.snapshots++;
     ft_vec_push(&c->snapshots, s);
     while (c->kept_bytes > c->options.snapshot_bytes) drop_oldest(c);
@@ -150,8 +152,8 @@ static running resume(ft_symbolic *c, size_t *n, uint64_t *key)
         uint64_t at;
         *key = keys.data[*n];
         bool found = ft_map_get(&c->by_key, *key, &at) && at &&
-                     is_along(c, &c->snapshots.data[at - 1].r, *n);
-        if (found) r = copy_of(&c->snapshots.data[at - 1].r);
+                     is_along(c, &c->snapshots.data[at - 1]->r, *n);
+        if (found) r = copy_of(&c->snapshots.data[at - 1]->r);
         if (found || !*n) break;
     }
     ft_vec_release(&keys);
@@ -498,7 +500,10 @@ ft_symbolic *ft_symbolic_new(const ft_program *program, const ft_symbolic_option
 void ft_symbolic_free(ft_symbolic *c)
 {
     if (!c) return;
-    for (size_t i = c->kept; i < c->snapshots.len; i++) release(&c->snapshots.data[i].r);
+    for (size_t i = c->kept; i < c->snapshots.len; i++) {
+        release(&c->snapshots.data[i]->r);
+        free(c->snapshots.data[i]);
+    }
     ft_vec_release(&c->snapshots);
     ft_map_release(&c->by_key);
     ft_map_release(&c->objects);
