@@ -113,6 +113,7 @@ static void end_thread(void *round)
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
     assert(n == ROUNDS);
+    if (ft_rt_following) ft_rt_follow_end(self);
     ft_rt_mutexes_abandon(self);
     if (self->tried) tell_running(self, FT_RAW_CHANNEL_IN, self->tried);
     ft_rt_log(FT_RAW_END, NULL, 0);

@@ -306,10 +306,27 @@ void ft_rt_follow_resumed(ft_rt_thread *self)
     if (e && is_within_call(e) && has_turn(e)) do_entry(e);
 }
 
+/* The last half of its last call, where that did not have to wait (the last one to arrive at a
+ * barrier). */
+static void end_call(ft_rt_thread *self)
+{
+    for (const ft_follow_entry *e; ft_rt_following && (e = next_of(self)) && is_within_call(e);)
+        await_turn(self, e);
+}
+
+void ft_rt_follow_call(ft_rt_thread *self, const void *pc)
+{
+    for (const ft_follow_entry *e; ft_rt_following && (e = next_of(self));) {
+        if (e->hook != FT_FOLLOW_ANY_HOOK || !is_at(&e->place, pc)) return;
+        await_turn(self, e);
+    }
+}
+
 /* A thread whose end of the process is not in the order stands before it until the order is done:
  * the run ended otherwise. */
 void ft_rt_follow_exit(ft_rt_thread *self)
 {
+    end_call(self);
     const ft_follow_entry *e = next_of(self);
     while (e && e->kind == FT_X_EXIT && ft_rt_following && (!has_turn(e) || next_let_go()))
         give_way(self);
@@ -321,6 +338,7 @@ void ft_rt_follow_exit(ft_rt_thread *self)
 
 void ft_rt_follow_end(ft_rt_thread *self)
 {
+    end_call(self);
     const ft_follow_entry *e = next_of(self);
     if (e && e->kind == FT_X_UNLOCK && e->place.module == FT_FOLLOW_NONE) await_turn(self, e);
 }

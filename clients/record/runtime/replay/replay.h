@@ -94,7 +94,9 @@ void ft_rt_follow_begins(ft_rt_thread *self); /* the calling thread, before its 
 bool ft_rt_follow_input(const ft_rt_thread *self, const char *name, uint64_t *value);
 /* The thread is back from its end, or comes to it: the process ends when it is its turn. */
 void ft_rt_follow_exit(ft_rt_thread *self);
-/* The thread is about to end, and unlocks a robust mutex that it holds. */
+/* The thread is inside a call that has all of its next actions at that place. */
+void ft_rt_follow_call(ft_rt_thread *self, const void *pc);
+/* The thread is about to end; or it does, and unlocks a robust mutex that it holds. */
 void ft_rt_follow_end(ft_rt_thread *self);
 /* The thread created another one, which comes to its first action before its creator goes on. */
 void ft_rt_follow_created(ft_rt_thread *self, ft_rt_thread *child);

@@ -180,6 +180,7 @@ int __cxa_guard_acquire(int64_t *guard)
     ft_rt_about(FT_RT_ANY, pc);
     self = ft_rt_enter();
     if (!self) return !*(const volatile char *)guard;
+    if (ft_rt_following) ft_rt_follow_call(self, __builtin_return_address(0));
     ft_rt_object *o = ft_rt_object_at(FT_RAW_CLASS_ONCE, guard, 0);
     bool starts = once_starts(self, o, ft_rt_site(pc));
     comes_first(self, o);
@@ -193,6 +194,7 @@ void __cxa_guard_release(int64_t *guard)
         return;
     }
     ft_rt_thread *self = ft_rt_enter();
+    if (self && ft_rt_following) ft_rt_follow_call(self, __builtin_return_address(0));
     __atomic_store_n((char *)guard, 1, __ATOMIC_RELEASE);
     if (!self) return;
     guards_done = true;
@@ -208,6 +210,7 @@ void __cxa_guard_abort(int64_t *guard)
     }
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return;
+    if (ft_rt_following) ft_rt_follow_call(self, __builtin_return_address(0));
     once_left(ft_rt_object_at(FT_RAW_CLASS_ONCE, guard, 0), FT_RT_SITE);
     ft_rt_leave(self);
 }
