@@ -22,6 +22,7 @@ typedef struct recording {
     const char *found; /* the failure, for people */
     bool endless;
     const ft_output_judge *judge; /* of its output; NULL: nobody */
+    int64_t input_at;             /* ft_exploration */
 } recording;
 
 /* The trace of the run; NULL: the program did something else. *failed: the recorded run did. */
@@ -46,6 +47,7 @@ static char *record(const ft_options *options, const recording *r, const char *f
                       .judge = r->judge,
                       .followed = &followed,
                       .went_wrong = failed};
+    if (r->input_at >= 0) lseek(STDIN_FILENO, (off_t)r->input_at, SEEK_SET);
     bool made = ft_run_record(&one) == FT_EXIT_CLEAN && is_followed(&followed);
     if (!made) unlink(ft_strbuf_text(&path));
     ft_strbuf_release(&text);
@@ -76,7 +78,8 @@ static void add_races(const ft_options *options, const ft_exploration *x, const 
     if (options->any_check && !options->checks[FT_CHECK_RACE]) return;
     for (size_t i = 0; i < x->racing.len; i++) {
         const ft_kept_run *run = &x->racing.data[i].run;
-        const recording one = {.run = run, .found = "data race", .endless = run->fails};
+        const recording one = {
+            .run = run, .found = "data race", .endless = run->fails, .input_at = x->input_at};
         if (run->order.len) add(options, &one, folder, ++n, traces, &failed);
     }
 }
@@ -110,7 +113,8 @@ static bool add_failing(const ft_options *options, const ft_exploration *x, ft_f
     ft_failing_print(f, &found);
     if (f->needs.len) ft_strbuf_printf(&found, "; it %s", ft_strbuf_text(&f->needs));
     bool judged = refused || f->failure.kind == FT_EXPLORING_FAILED_OUTPUT;
-    const recording one = {&f->run, ft_strbuf_text(&found), is_endless(f), judged ? &judge : NULL};
+    const recording one = {&f->run, ft_strbuf_text(&found), is_endless(f), judged ? &judge : NULL,
+                           x->input_at};
     bool made = add(options, &one, folder, n, traces, &failed);
     f->unshown = made && ends_program(f) && !failed;
     if (f->unshown)

@@ -344,7 +344,9 @@ ft_exit ft_run_test(const ft_options *options)
         return ft_exit_of(&err);
     }
     if (!options->witness_dir) ft_test_clear(t.folder);
+    off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
     ft_exit code = record(&t);
+    if (input >= 0) lseek(STDIN_FILENO, input, SEEK_SET); /* explored runs read it from there too */
     if (code == FT_EXIT_CLEAN) ft_test_explore(&t, t.ran);
     if (code == FT_EXIT_CLEAN && !ft_signals_caught()) code = check(&t);
     bool found = code == FT_EXIT_FINDINGS;

@@ -2,6 +2,7 @@
  * (record/native), from options to failing runs and the word for what was done.
  *
  *   session.c   the search: budget, progress, what came of it
+ *   input.c     standard input, the same for all runs
  *   rest.c      an exploration that was interrupted, as a file
  *   kept.c      runs that are worth a recording
  *   needs.c     sleeps and time limits that a run needs to be over first
@@ -151,6 +152,7 @@ typedef struct ft_exploration {
     uint32_t steps;                    /* that a run may have */
     uint64_t outputs;                  /* different ones, of runs that pass */
     uint64_t unjudged;                 /* runs that wrote too much for --oracle, --deterministic */
+    int64_t input_at; /* where standard input, a file, is read from in each run; -1: it is none */
     ft_strbuf output; /* --deterministic: of the run that another one differs from */
 } ft_exploration;
 
@@ -172,6 +174,13 @@ void ft_exploration_print(const ft_exploration *exploration, ft_strbuf *out);
 bool ft_failing_is_apart(const ft_failing *failing);
 /* Appends what the failure is: "exit code 1", "signal 6 (Aborted)". */
 void ft_failing_print(const ft_failing *failing, ft_strbuf *out);
+
+/* ---- input.c */
+
+int64_t ft_input_position(void); /* of standard input; -1: it is not a file */
+bool ft_input_passes(void);      /* it is gone when it was read: a pipe, a socket */
+/* From now on standard input is a file with all that it has, which is waited for. */
+ft_status ft_input_keep(ft_error *err) FT_MUST_CHECK;
 
 /* ---- places.c */
 

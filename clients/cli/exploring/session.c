@@ -479,6 +479,44 @@ static ft_status leave(session *s, ft_error *err)
     return status;
 }
 
+/* One run, by which a program that reads its input shows it. */
+static ft_status try_input(session *s, bool *asks, ft_error *err)
+{
+    ft_x_run run = {0};
+    ft_native *native = s->explorer.native;
+    ft_status status = FT_OK;
+    if (native && !ft_native_asks_input(native)) {
+        s->explorer.executor = ft_native_executor(native);
+        status = ft_kept_run_again(&s->explorer, s->explorer.setting, NULL, 0, &run, err);
+        ft_x_run_release(&run);
+    }
+    *asks = ft_native_asks_input(native);
+    return status;
+}
+
+/* A program that reads what passes is started anew, with a file. */
+static ft_status open_program(session *s, ft_native_options *options, ft_error *err)
+{
+    ft_error first = FT_ERROR_INIT;
+    bool asks = false, passes = ft_input_passes();
+    bool may_wait = s->options->command == FT_COMMAND_EXPLORE;
+    options->input_at = ft_input_position();
+    ft_status status = ft_native_open(options, &s->explorer.native, &first);
+    if (passes && may_wait && (status == FT_OK || s->explorer.native))
+        status = try_input(s, &asks, &first);
+    if (asks) {
+        ft_native_close(s->explorer.native);
+        s->explorer.native = NULL;
+        first = (ft_error)FT_ERROR_INIT;
+        status = ft_input_keep(&first);
+        options->input_at = ft_input_position();
+        if (status == FT_OK) status = ft_native_open(options, &s->explorer.native, &first);
+    }
+    s->to->input_at = options->input_at;
+    if (status != FT_OK) *err = first;
+    return status;
+}
+
 /* For recordings that are compared with it. */
 static void take_output(session *s)
 {
@@ -501,7 +539,7 @@ ft_status ft_exploring_run(const ft_options *options, double seconds, double pla
     s.explorer.setting.polls = native.run.polls;
     s.explorer.outputs.oracle = options->oracle;
     s.explorer.outputs.deterministic = options->deterministic;
-    ft_status status = ft_native_open(&native, &s.explorer.native, err);
+    ft_status status = open_program(&s, &native, err);
     if (status == FT_OK) status = take_up(&s, err);
     if (status == FT_OK) status = explore(&s, seconds, plain, err);
     if (status == FT_OK) status = leave(&s, err);

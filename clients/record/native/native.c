@@ -17,6 +17,7 @@ ft_native_options ft_native_defaults(void)
     return (ft_native_options){
         .workers = 1,
         .seconds = 5,
+        .input_at = -1,
         .run = {.grade = FT_EXPLORING_REWIND, .max_steps = 10000, .races = 1, .polls = 3}};
 }
 
@@ -48,11 +49,17 @@ ft_status ft_native_open(const ft_native_options *options, ft_native **native, f
     n->slots = ft_calloc(n->n_slots, sizeof *n->slots);
     n->servers = ft_calloc(options->workers, sizeof *n->servers);
     ft_status status = come_up(n, err);
-    if (status == FT_OK)
+    *native = NULL;
+    if (status == FT_OK || (n->shared && n->shared->asks_input))
         *native = n;
     else
         ft_native_close(n);
     return status;
+}
+
+bool ft_native_asks_input(const ft_native *native)
+{
+    return native && native->shared->asks_input;
 }
 
 const ft_raw_unset *ft_native_unset_inputs(const ft_native *native)

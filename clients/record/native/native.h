@@ -30,15 +30,22 @@ typedef struct ft_native_options {
     uint32_t workers;  /* runs at once */
     uint32_t seconds;  /* a run without an action for so long is ended: HANG; 0: never */
     bool shows;        /* the program's output is shown; else it is discarded */
+    int64_t input_at; /* standard input is a file, and read from there on in each process; -1: no */
     ft_exploring_options run;
 } ft_native_options;
 
 /* One worker, rewinding where it can be had, 10,000 steps a run, 5 seconds, races looked for. */
 ft_native_options ft_native_defaults(void);
 
-/* Starts the program and waits for its first choice. FT_USAGE: it cannot be started, was not built
- * with the wrapper, or ended before; the message says which. The options may go afterwards, the
- * words of argv may not. */
+/* The program read its standard input, a pipe or a socket, whose content no further run could have:
+ * the run ended there, or ft_native_open failed since the program did so before its first choice.
+ */
+bool ft_native_asks_input(const ft_native *native);
+
+/* Starts the program and waits for its first choice. Where that fails *native is NULL, but where
+ * the program asks for its input (ft_native_asks_input). FT_USAGE: it cannot be started, was not
+ * built with the wrapper, or ended before; the message says which. The options may go afterwards,
+ * the words of argv may not. */
 ft_status ft_native_open(const ft_native_options *options, ft_native **native,
                          ft_error *err) FT_MUST_CHECK;
 void ft_native_close(ft_native *native); /* accepts NULL */

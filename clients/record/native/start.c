@@ -116,6 +116,14 @@ static void keep_from_terminal(void)
     signal(SIGQUIT, SIG_IGN);
 }
 
+/* With a position of its own: another process reads it too. */
+static void read_input_anew(const ft_native *n)
+{
+    int own = n->options.input_at < 0 ? -1 : open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
+    if (own >= 0) dup2(own, STDIN_FILENO);
+    if (n->options.input_at >= 0) lseek(STDIN_FILENO, (off_t)n->options.input_at, SEEK_SET);
+}
+
 /* Addresses are values too, and are to be the same in the same run. */
 static void become(const ft_native *n, char **environment)
 {
@@ -125,6 +133,7 @@ static void become(const ft_native *n, char **environment)
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     keep_from_terminal();
+    read_input_anew(n);
     if (nothing >= 0) dup2(nothing, STDOUT_FILENO), dup2(nothing, STDERR_FILENO);
     int before = personality(READ_PERSONALITY);
     if (before >= 0) personality((unsigned long)before | ADDR_NO_RANDOMIZE);
@@ -162,6 +171,11 @@ static ft_status ended_early(const ft_native *n, int status, ft_error *err)
         return ft_error_set(err, FT_USAGE,
                             "%s was not built with foretell-cc or foretell-c++, or with those of "
                             "another version; build it again with them",
+                            name);
+    if (n->shared->asks_input)
+        return ft_error_set(err, FT_USAGE,
+                            "%s reads standard input, which no further run could have: give it a "
+                            "file (< FILE)",
                             name);
     if (WIFSIGNALED(status))
         return ft_error_set(err, FT_USAGE, "%s was ended by signal %d before it created a thread",

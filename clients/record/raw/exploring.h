@@ -33,7 +33,7 @@
 #include "inputs.h"
 
 /* Another number wherever this file or ft_x_kind changes. */
-#define FT_EXPLORING_MAGIC    "FTXPL002"
+#define FT_EXPLORING_MAGIC    "FTXPL003"
 #define FT_EXPLORING_VARIABLE "FORETELL_EXPLORE" /* environment: the path of the memory file */
 
 enum {
@@ -226,7 +226,8 @@ typedef struct ft_exploring_header {
     uint32_t explorer;  /* its process */
     ft_exploring_options options;
     /* by the program */
-    uint32_t taken; /* 1: a process serves this file */
+    uint32_t taken;      /* 1: a process serves this file */
+    uint32_t asks_input; /* 1: the program reads its standard input, which is a pipe or a socket */
     uint32_t ready; /* futex; 1: it stands at its first choice, and what is below is complete */
     uint32_t grade; /* ft_exploring_grade of its runs */
     char why[FT_EXPLORING_TEXT]; /* it is not the wanted one */

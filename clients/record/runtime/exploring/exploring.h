@@ -119,6 +119,10 @@ void ft_rt_x_random_bytes(void *to, size_t n);
 ft_raw_unset *ft_rt_x_unset_inputs(void); /* FT_RAW_UNSETS: raw/inputs.h */
 int ft_rt_x_pid(void);                    /* the program's process number, the same in all runs */
 
+/* ---- start.c: the program reads input that no other process could read again; before the first
+ * choice the process ends */
+void ft_rt_x_asks_input(void);
+
 /* ---- start.c: the output of a run, where the explorer wants it: its place, and its size at last
  */
 bool ft_rt_x_keeps_output(void);

@@ -188,6 +188,14 @@ void ft_rt_x_first_choice(ft_rt_x_thread *self)
     ft_rt_world_begins();
 }
 
+/* ---- the input */
+
+void ft_rt_x_asks_input(void)
+{
+    ft_rt_x_header->asks_input = 1;
+    if (!ft_rt_x.begun) syscall(SYS_exit_group, 0);
+}
+
 /* ---- the output */
 
 bool ft_rt_x_keeps_output(void)

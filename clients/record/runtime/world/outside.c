@@ -53,9 +53,20 @@ static bool may_be_read(int fd)
             minor(about.st_rdev) != RANDOM && minor(about.st_rdev) != URANDOM);
 }
 
+/* Standard input that is gone when it was read: the explorer takes it, and begins anew. */
+static bool is_passing_input(int fd)
+{
+    struct stat about;
+    if (fd != STDIN_FILENO) return false;
+    if (ft_rt_x_has_begun()) return ft_rt_world_is_outside(fd);
+    return !FT_REAL(fstat)(fd, &about) && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode));
+}
+
 void ft_rt_world_reads(int fd, const char *name, const void *pc)
 {
-    if (!ft_rt_world_runs() || !ft_rt_x_has_begun()) return;
+    if (!ft_rt_world_runs()) return;
+    if (is_passing_input(fd)) ft_rt_x_asks_input();
+    if (!ft_rt_x_has_begun()) return;
     if (ft_rt_world_node_of(fd))
         ft_rt_world_reads_file(fd, pc);
     else if (!may_be_read(fd))
