@@ -468,6 +468,86 @@ static const member PROGRAM_JOB[] = {{"program", true, check_trace},
                                      {"webhook", false, check_webhook},
                                      {NULL, false, NULL}};
 
+/* ---- Jobs over contexts ---------------------------------------------------------------------- */
+
+static ft_status check_flag(checker *c, const json_t *value)
+{
+    if (json_is_boolean(value)) return FT_OK;
+    return ft_error_set(c->err, FT_USAGE, "it must be true or false");
+}
+
+static ft_status check_reading(checker *c, const json_t *value)
+{
+    static const char *const WORDS[] = {"before", "waiting", "woken", NULL};
+    return one_of(c, value, "reading of a place", WORDS);
+}
+
+static ft_status check_context_thread(checker *c, const json_t *value)
+{
+    static const member MEMBERS[] = {{"name", true, check_title},
+                                     {"at", true, check_title},
+                                     {"reading", false, check_reading},
+                                     {NULL, false, NULL}};
+    return check_members(c, value, "a thread of a context", MEMBERS);
+}
+
+static ft_status check_context_threads(checker *c, const json_t *value)
+{
+    return each(c, value, "threads", FT_SPEC_CONTEXT_THREADS, check_context_thread);
+}
+
+static ft_status check_context_pass(checker *c, const json_t *value)
+{
+    return check_title(c, value);
+}
+
+static ft_status check_context_passes(checker *c, const json_t *value)
+{
+    return each(c, value, "without", FT_SPEC_PASSES, check_context_pass);
+}
+
+static ft_status check_wake(checker *c, const json_t *value)
+{
+    static const char *const WORDS[] = {"any", "fifo", NULL};
+    return one_of(c, value, "order of waking", WORDS);
+}
+
+static ft_status check_orders(checker *c, const json_t *value)
+{
+    static const char *const WORDS[] = {"every", "fixed", NULL};
+    return one_of(c, value, "set of orders", WORDS);
+}
+
+static ft_status check_branches(checker *c, const json_t *value)
+{
+    return check_number(c, value, "a number of branches", 0, 1000);
+}
+
+static ft_status check_tries(checker *c, const json_t *value)
+{
+    return check_number(c, value, "a number of runs", 0, 1000000);
+}
+
+static ft_status check_context(checker *c, const json_t *value)
+{
+    static const member MEMBERS[] = {
+        {"threads", true, check_context_threads}, {"others", false, check_flag},
+        {"without", false, check_context_passes}, {"wake", false, check_wake},
+        {"orders", false, check_orders},          {"steps", false, check_branches},
+        {"replay_runs", false, check_tries},      {NULL, false, NULL}};
+    return check_members(c, value, "context", MEMBERS);
+}
+
+static const member CONTEXT_JOB[] = {{"program", true, check_trace},
+                                     {"kind", true, check_kind},
+                                     {"context", true, check_context},
+                                     {"budget", false, check_budget},
+                                     {"priority", false, check_priority},
+                                     {"name", false, check_title},
+                                     {"project", false, check_project},
+                                     {"webhook", false, check_webhook},
+                                     {NULL, false, NULL}};
+
 /* By kind: what the jobs are called, and their members. */
 static const struct {
     const char *what;
@@ -475,6 +555,7 @@ static const struct {
 } JOBS[FT_JOB_KINDS] = {
     [FT_JOB_KIND_PREDICT] = {"a job", JOB},
     [FT_JOB_KIND_EXPLORE] = {"a job over a program", PROGRAM_JOB},
+    [FT_JOB_KIND_CONTEXT] = {"a job over a context", CONTEXT_JOB},
 };
 
 ft_status ft_spec_check(const json_t *spec, ft_strbuf *pointer, ft_error *err)

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "context/plan.h"
 #include "serve/internal.h"
 
 /* Programs are read whole: they are small beside traces. */
@@ -104,6 +105,18 @@ ft_status ft_serve_explore(ft_exchange *exchange, json_t **plan, ft_error *err)
     ft_exploring_progress progress = {say, s->pulse};
     if (ft_exploring_plan(s->program, json_object_get(exchange->body, "spec"), share_of(exchange),
                           &progress, plan, &exchange->problem) != FT_OK)
+        *plan = NULL;
+    return FT_OK;
+}
+
+ft_status ft_serve_context(ft_exchange *exchange, json_t **plan, ft_error *err)
+{
+    bool found = false;
+    ft_service *s = exchange->service;
+    ft_status status = find_program(exchange, &found, err);
+    if (status || !found) return status;
+    if (ft_context_plan(s->program, json_object_get(exchange->body, "spec"), plan,
+                        &exchange->problem) != FT_OK)
         *plan = NULL;
     return FT_OK;
 }
