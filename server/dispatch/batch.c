@@ -140,7 +140,7 @@ static uint64_t workers_of(const ft_dispatch *dispatch)
 /* A part is short while others wait for work, and never takes all of the time that is left. */
 static uint64_t soft_ms(const ft_worker *worker, const ft_job *job)
 {
-    enum { LEAST = 20, WAITING = 4 };
+    enum { LEAST = 20, WAITING = 8 };
     const ft_dispatch *dispatch = worker->dispatch;
     uint64_t ms = dispatch->config->explore_ms, left = ft_job_left(job);
     uint64_t workers = workers_of(dispatch);
