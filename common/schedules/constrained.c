@@ -176,10 +176,30 @@ static uint64_t object_address(const ft_node *node, uint64_t address)
     return atomic ? address & ~UINT64_C(7) : address;
 }
 
-static bool place_matches(const ft_constrained *c, const ft_node *node,
-                          const ft_interpreter_place *place)
+/* Where the source has it: the innermost call with a place there. */
+static ft_position position_of(const ft_constrained *c, const ft_interpreter *m, uint32_t thread)
+{
+    enum { MOST = 32 };
+    ft_interpreter_place places[MOST];
+    uint32_t n = ft_interpreter_stack(m, thread, places, MOST);
+    for (uint32_t i = 0; i < n && i < MOST; i++) {
+        const ft_function *f = ft_program_function(c->program, places[i].function);
+        const ft_position *at = &f->instructions.data[places[i].instruction].position;
+        if (at->file != FT_NO_FILE) return *at;
+    }
+    return (ft_position){FT_NO_FILE, 0, 0};
+}
+
+static bool place_matches(const ft_constrained *c, const ft_interpreter *m, const ft_node *node,
+                          uint32_t thread, const ft_interpreter_place *place)
 {
     if (node->function == FT_NO_ID) return true;
+    if (node->file != FT_NO_ID) {
+        ft_position at = position_of(c, m, thread);
+        if (at.file == FT_NO_FILE || at.line != node->line || at.column != node->column ||
+            strcmp(c->program->files.names[at.file], ft_schedule_text_of(c->set, node->file)) != 0)
+            return false;
+    }
     return place->function != FT_NO_SYMBOL && place->instruction == node->instruction &&
            strcmp(ft_program_symbol_name(c->program, place->function),
                   ft_schedule_text_of(c->set, node->function)) == 0;
@@ -212,7 +232,7 @@ static bool peer_matches(const ft_constrained *c, const ft_node *node, uint32_t 
 static bool matches(const ft_constrained *c, const ft_interpreter *m, uint32_t thread,
                     const ft_node *node, const ft_interpreter_operation *o)
 {
-    if (!kind_matches(node, o) || !place_matches(c, node, &o->place)) return false;
+    if (!kind_matches(node, o) || !place_matches(c, m, node, thread, &o->place)) return false;
     if (!peer_matches(c, node, thread, o)) return false;
     if (node->object != FT_NO_ID &&
         !object_matches(c, m, node->object, object_address(node, o->object)))

@@ -133,7 +133,7 @@ typedef struct ft_node {
     uint32_t peer;        /* in the schedule's threads, or FT_NO_ID */
     uint32_t function;    /* text: the name of the function where it stands; begin and end: none */
     uint32_t instruction; /* the instruction's number there */
-    uint32_t file;        /* text: the source file */
+    uint32_t file;        /* text: the source file, of a model's operation that of its call */
     uint32_t line, column;
     uint32_t edges, n_edges; /* in the schedule's edges: nodes of other threads that come before */
 } ft_node;

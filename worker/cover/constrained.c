@@ -143,9 +143,17 @@ static bool binds(const walking *w, path *p, const ft_node *node, uint32_t numbe
     return true;
 }
 
-static bool is_at_place(const walking *w, const ft_node *node, const ft_sym_place *place)
+static bool is_at_place(const walking *w, const path *p, const ft_node *node, uint32_t thread,
+                        const ft_sym_place *place)
 {
     if (node->function == FT_NO_ID) return true;
+    if (node->file != FT_NO_ID) {
+        ft_position at = ft_sym_position(p->m, thread);
+        if (at.file == FT_NO_FILE || at.line != node->line || at.column != node->column ||
+            strcmp(w->f->world->program->files.names[at.file],
+                   ft_schedule_text_of(w->f->set, node->file)) != 0)
+            return false;
+    }
     return place->function != FT_NO_SYMBOL && node->instruction == place->instruction &&
            strcmp(ft_program_symbol_name(w->f->world->program, place->function),
                   ft_schedule_text_of(w->f->set, node->function)) == 0;
@@ -177,7 +185,8 @@ static bool is_peer(const walking *w, const path *p, const ft_node *node, uint32
 static bool matches(const walking *w, path *p, const ft_node *node, uint32_t thread,
                     const ft_sym_operation *o)
 {
-    return is_kind(node, o) && is_at_place(w, node, &o->place) && is_peer(w, p, node, thread, o) &&
+    return is_kind(node, o) && is_at_place(w, p, node, thread, &o->place) &&
+           is_peer(w, p, node, thread, o) &&
            (node->object == FT_NO_ID || binds(w, p, node, node->object, o->object)) &&
            (node->other == FT_NO_ID || binds(w, p, node, node->other, o->other));
 }

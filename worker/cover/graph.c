@@ -71,9 +71,12 @@ static uint32_t put(cover_graph *g, cover_operation o)
     return number;
 }
 
-static cover_operation operation_of(uint32_t thread, ft_node_kind kind, const ft_sym_place *place)
+static cover_operation operation_of(const cover_graph *g, uint32_t thread, ft_node_kind kind,
+                                    const ft_sym_place *place)
 {
-    return (cover_operation){.kind = (uint8_t)kind,
+    ft_position nowhere = {FT_NO_FILE, 0, 0};
+    return (cover_operation){.position = place ? ft_sym_position(g->state, thread) : nowhere,
+                             .kind = (uint8_t)kind,
                              .thread = thread,
                              .peer = FT_NO_ID,
                              .object = FT_NO_ID,
@@ -212,7 +215,7 @@ void cover_graph_add(cover_graph *g, uint32_t thread, ft_node_kind kind,
                      const ft_sym_operation *operation, uint64_t variant)
 {
     const ft_node_row *row = ft_node_row_of(kind);
-    cover_operation o = operation_of(thread, kind, &operation->place);
+    cover_operation o = operation_of(g, thread, kind, &operation->place);
     bool timed =
         kind == FT_NODE_TIMED_LOCK || kind == FT_NODE_SEM_TIMED || kind == FT_NODE_TIMED_WAKE;
     bool waits = row->code == FT_CODE_WAIT || row->code == FT_CODE_TIMED_WAIT;
@@ -237,12 +240,12 @@ void cover_graph_add(cover_graph *g, uint32_t thread, ft_node_kind kind,
 void cover_graph_begin(cover_graph *g, uint32_t thread)
 {
     after(g, g->created[thread]);
-    put(g, operation_of(thread, FT_NODE_BEGIN, NULL));
+    put(g, operation_of(g, thread, FT_NODE_BEGIN, NULL));
 }
 
 void cover_graph_end(cover_graph *g, uint32_t thread)
 {
-    g->ended[thread] = put(g, operation_of(thread, FT_NODE_END, NULL)) + 1;
+    g->ended[thread] = put(g, operation_of(g, thread, FT_NODE_END, NULL)) + 1;
 }
 
 /* Without prefixes the end of the process waits for all that was done before. */
@@ -250,7 +253,7 @@ void cover_graph_exit(cover_graph *g, uint32_t thread, const ft_sym_place *place
 {
     for (uint32_t t = 0; t < g->trace->n_threads && !g->world->control.prefix; t++)
         if (t != thread) after(g, g->trace->threads[t].last_operation);
-    put(g, operation_of(thread, FT_NODE_EXIT, place));
+    put(g, operation_of(g, thread, FT_NODE_EXIT, place));
 }
 
 /* ---- schedules ---- */
@@ -336,8 +339,7 @@ static void add_place(making *k, const cover_operation *o, ft_node *node)
     node->function = node->file = FT_NO_ID;
     if (o->function == FT_NO_SYMBOL) return;
     const ft_program *p = k->world->program;
-    const ft_function *f = ft_program_function(p, o->function);
-    const ft_position *at = &f->instructions.data[o->instruction].position;
+    const ft_position *at = &o->position;
     node->function = ft_schedule_text(k->set, ft_program_symbol_name(p, o->function));
     node->instruction = o->instruction;
     if (at->file == FT_NO_FILE) return;

@@ -90,11 +90,12 @@ static void body_of(const ft_schedule *x, ft_strbuf *body)
     ft_strbuf_printf(body, "%u/", x->end);
     for (size_t i = 0; i < x->nodes.len; i++) {
         const ft_node *n = &x->nodes.data[i];
-        ft_strbuf_printf(
-            body, "%u %u %u %u %u %u %u %u", n->kind, n->timed_out, x->threads.data[n->thread],
-            n->object == FT_NO_ID ? FT_NO_ID : x->objects.data[n->object],
-            n->other == FT_NO_ID ? FT_NO_ID : x->objects.data[n->other],
-            n->peer == FT_NO_ID ? FT_NO_ID : x->threads.data[n->peer], n->function, n->instruction);
+        ft_strbuf_printf(body, "%u %u %u %u %u %u %u %u %u %u %u", n->kind, n->timed_out,
+                         x->threads.data[n->thread],
+                         n->object == FT_NO_ID ? FT_NO_ID : x->objects.data[n->object],
+                         n->other == FT_NO_ID ? FT_NO_ID : x->objects.data[n->other],
+                         n->peer == FT_NO_ID ? FT_NO_ID : x->threads.data[n->peer], n->function,
+                         n->instruction, n->file, n->line, n->column);
         for (uint32_t k = 0; k < n->n_edges; k++)
             ft_strbuf_printf(body, ",%u", x->edges.data[n->edges + k]);
         ft_strbuf_puts(body, ";");

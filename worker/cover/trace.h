@@ -59,6 +59,7 @@ typedef struct cover_operation {
     uint32_t object, other;
     uint64_t at, other_at;
     uint32_t function, instruction; /* the function's symbol; FT_NO_SYMBOL: none */
+    ft_position position;           /* in the source, of the call of a model */
     uint32_t edges, n_edges;
 } cover_operation;
 

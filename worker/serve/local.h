@@ -6,5 +6,6 @@
  * output: the answer, or {"error": MESSAGE} where the question or the program is at fault. Returns
  * the process's exit code: 0, or 2 where standard input or output fails. */
 int ft_local_context(void);
+int ft_local_cover(void); /* likewise (cover/request.h) */
 
 #endif

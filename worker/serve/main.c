@@ -36,7 +36,7 @@ typedef enum sandbox { SANDBOX_TRY, SANDBOX_REQUIRE, SANDBOX_OFF } sandbox;
 static const char *const SANDBOXES[] = {"try", "require", "off"};
 
 static const char HELP[] =
-    "usage: foretell-worker [--memory-mb N] [--sandbox MODE] [--context]\n"
+    "usage: foretell-worker [--memory-mb N] [--sandbox MODE] [--context|--cover]\n"
     "\n"
     "The analysis engine of Foretell as a process: reads requests from standard input and\n"
     "answers on standard output. foretelld starts it; users need not start it.\n"
@@ -45,6 +45,7 @@ static const char HELP[] =
     "  --sandbox MODE  try (default: where the kernel supports it), require or off\n"
     "  --context       answer one question about a context (`foretell context`) and end: a line\n"
     "                  of JSON and a program on standard input, JSON on standard output\n"
+    "  --cover         likewise, about schedules that cover a program (`foretell cover`)\n"
     "  --help          this text\n"
     "  --version       the version\n"
     "\n"
@@ -109,21 +110,24 @@ static bool confine(rlim_t memory, sandbox mode)
 
 int main(int argc, char **argv)
 {
-    static const struct option OPTIONS[] = {
-        {"memory-mb", required_argument, NULL, 'm'}, {"sandbox", required_argument, NULL, 's'},
-        {"context", no_argument, NULL, 'c'},         {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},         {NULL, 0, NULL, 0}};
+    static const struct option OPTIONS[] = {{"memory-mb", required_argument, NULL, 'm'},
+                                            {"sandbox", required_argument, NULL, 's'},
+                                            {"context", no_argument, NULL, 'c'},
+                                            {"cover", no_argument, NULL, 'o'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {"version", no_argument, NULL, 'v'},
+                                            {NULL, 0, NULL, 0}};
     json_set_alloc_funcs(ft_alloc, free); /* jansson's callers do not check for failures */
     sandbox mode = SANDBOX_TRY;
     rlim_t memory = (rlim_t)DEFAULT_MEMORY_MB << 20;
     ft_error err = FT_ERROR_INIT;
-    bool context = false;
+    int (*answer)(void) = NULL; /* one question */
     for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
         if (option == 'h') return fputs(HELP, stdout) == EOF;
         if (option == 'v') return puts("foretell-worker " FT_VERSION) == EOF;
         if (option == 'm' && parse_memory(optarg, &memory)) continue;
-        if (option == 'c') {
-            context = true;
+        if (option == 'c' || option == 'o') {
+            answer = option == 'c' ? ft_local_context : ft_local_cover;
             continue;
         }
         if (option == 's' && parse_sandbox(optarg, &mode)) continue;
@@ -139,7 +143,7 @@ int main(int argc, char **argv)
     }
     if (!confine(memory, mode)) return EXIT_PROTOCOL;
     assert(mode != SANDBOX_REQUIRE || SANITIZED || ft_sandbox_filters_calls());
-    if (context) return ft_local_context();
+    if (answer) return answer();
     /* Other kinds are tested where they are first opened: most jobs never need them. */
     if (ft_session_self_test(FT_SESSION_ORDER, &err) == FT_OK &&
         ft_worker_serve(STDIN_FILENO, STDOUT_FILENO, &err) == FT_OK)

@@ -3,7 +3,7 @@
  * It keeps the last trace or program that it received and the last engine that it made, so that the
  * batches of one job share an incremental solver.
  *
- * Imports: context, engine, explore, solve, common/base, common/program, common/trace,
+ * Imports: context, cover, engine, explore, solve, common/base, common/program, common/trace,
  * common/verdict, common/wire. */
 #ifndef FT_SERVE_H
 #define FT_SERVE_H

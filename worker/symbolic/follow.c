@@ -62,6 +62,17 @@ uint64_t ft_sym_input_at_hand(const ft_sym_state *m, ft_symbol symbol)
     return symbol < m->inputs.len ? m->inputs.data[symbol] : 0;
 }
 
+ft_position ft_sym_position(const ft_sym_state *m, uint32_t t)
+{
+    const sym_thread *th = sym_thread_of(m, t);
+    for (size_t i = th->frames.len; i-- > 0;) {
+        const frame *f = &th->frames.data[i];
+        const ft_position *at = &f->function->instructions.data[f->at].position;
+        if (at->file != FT_NO_FILE) return *at;
+    }
+    return (ft_position){FT_NO_FILE, 0, 0};
+}
+
 static uint32_t own_of(const ft_sym_state *m, uint32_t number, uint32_t *thread)
 {
     size_t n = m->world->program->objects.len;

@@ -50,6 +50,10 @@ ft_answer ft_sym_ask(ft_sym_state *state, ft_term condition);
 uint32_t ft_sym_steps(const ft_sym_state *state, uint32_t thread); /* that the thread has taken */
 uint64_t ft_sym_input_at_hand(const ft_sym_state *state, ft_symbol symbol);
 
+/* Where the source has what the thread stands before: of the innermost call that has a place there
+ * (models of the library have none). file FT_NO_FILE: nowhere. */
+ft_position ft_sym_position(const ft_sym_state *state, uint32_t thread);
+
 /* The object of that number: of a global its symbol; else who made it. */
 typedef struct ft_sym_made {
     uint32_t symbol; /* FT_NO_SYMBOL: `stack` or `alloc` made it */

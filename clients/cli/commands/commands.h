@@ -34,6 +34,7 @@ bool ft_explores_program(const ft_options *options);
 ft_exit ft_run_explore_program(const ft_options *options);
 ft_exit ft_run_lower(const ft_options *options);      /* lower.c */
 ft_exit ft_run_context(const ft_options *options);    /* context.c */
+ft_exit ft_run_cover(const ft_options *options);      /* cover.c */
 ft_exit ft_run_record(const ft_options *options);     /* record.c */
 ft_exit ft_run_replay(const ft_options *options);     /* replay.c */
 ft_exit ft_run_manual(const ft_options *options);     /* manual.c */

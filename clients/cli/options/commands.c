@@ -168,6 +168,17 @@ static const struct {
          "foretell explore --oracle 'diff - expected.txt' ./test\n"
          "foretell explore --deterministic ./test\n"
          "foretell explore -I include --input limit=3 queue.c\n"},
+    [FT_COMMAND_COVER] =
+        {"PROGRAM is a program as data or the C and C++ sources of one, as for `lower`. Finds a "
+         "small set of schedules of its synchronisation so that every input has one, and a "
+         "decision "
+         "tree that selects it. Then proves, or refutes with inputs, what conclusions from the set "
+         "rest on: that it covers every input, that the program follows it, and that data races, "
+         "deadlocks and failures do not happen under it. Each proof is one question to a solver "
+         "(--smt). Exit codes: 0 everything is proved, 1 something is refuted, 3 something is "
+         "unknown (docs/schedules.md).",
+         "foretell cover queue.c -o queue.schedules\n"
+         "foretell cover --check queue.schedules queue.c --smt questions\n"},
     [FT_COMMAND_CONTEXT] =
         {"PROGRAM is a program as data or the C and C++ sources of one, as for `lower`. Asks "
          "whether the threads can be at their places at the same moment, in any run: never (a "

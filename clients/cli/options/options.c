@@ -14,7 +14,7 @@
 #define REPORT_COMMANDS (VIEW_COMMANDS | BIT(EXPLORE))
 #define RECORD_COMMANDS (BIT(RECORD) | BIT(TEST))
 #define LOWERS          (BIT(LOWER) | BIT(EXPLORE) | BIT(VERIFY))
-#define SOURCE_COMMANDS (LOWERS | BIT(CONTEXT))
+#define SOURCE_COMMANDS (LOWERS | BIT(CONTEXT) | BIT(COVER))
 #define INPUT_COMMANDS  (RECORD_COMMANDS | BIT(EXPLORE) | BIT(REPLAY))
 #define NET_COMMANDS                                                                               \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(CANCEL) | BIT(WITNESS) | BIT(VERIFY) | \
@@ -22,7 +22,7 @@
 #define JSON_COMMANDS                                                                              \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(VERIFY) | BIT(STATS) | BIT(DIFF) |     \
      BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST) | BIT(INTERVALS) | BIT(EXPLORE) |            \
-     BIT(CONTEXT))
+     BIT(CONTEXT) | BIT(COVER))
 
 typedef enum value_kind {
     VALUE_NONE,
@@ -197,6 +197,24 @@ static const option_row rows[] = {
      "the waiter that a signal wakes on these paths: any (default), or fifo: the first"},
     {"tries", 0, VALUE_COUNT, "N", NULL, MEMBER(tries), BIT(CONTEXT),
      "look for a run from the entry that gets there, in N random ones (default: 2000)"},
+    /* covering schedules */
+    {"output", 'o', VALUE_TEXT, "SET", NULL, MEMBER(output), BIT(COVER),
+     "write the schedule set to SET instead of printing it"},
+    {"check", 0, VALUE_TEXT, "SET", NULL, MEMBER(schedule_set), BIT(COVER),
+     "search nothing: check this schedule set against the program"},
+    {"order", 0, VALUE_TEXT, "ORDER", "thread|trace|seed", MEMBER(schedule_order), BIT(COVER),
+     "the schedule that is preferred: thread: a thread runs as long as it can (default); trace: "
+     "threads take turns; seed: at random, from --seed"},
+    {"seed", 0, VALUE_NUMBER, "N", NULL, MEMBER(seed), BIT(COVER), "the seed of --order seed"},
+    {"no-prefix", 0, VALUE_NONE, NULL, NULL, MEMBER(no_prefix), BIT(COVER),
+     "schedules for every way in which the process ends, each with one graph; else a run may end "
+     "the process before its schedule is carried out"},
+    {"entries", 0, VALUE_NUMBER, "N", NULL, MEMBER(entries), BIT(COVER),
+     "look for N classes of inputs at most (default: 10000)"},
+    {"budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(budget), BIT(COVER),
+     "time for the search and the certificates (default: 60)"},
+    {"smt", 0, VALUE_TEXT, "FOLDER", NULL, MEMBER(smt), BIT(COVER),
+     "write each certificate's question as an SMT-LIB file, whose answer must be unsat"},
     /* exploring */
     {"explore", 0, VALUE_COUNT, "SECONDS", NULL, MEMBER(explore_seconds), BIT(TEST),
      "explore further schedules of PROGRAM for at most this time, 0: do not (default: 10)"},

@@ -63,6 +63,8 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
       "compile C and C++ sources to a program as data, for explore")                               \
     X(CONTEXT, "context", "PROGRAM --at THREAD=FILE:LINE...", 1, 0,                                \
       "ask whether threads of a program can be at places in its middle together")                  \
+    X(COVER, "cover", "PROGRAM [-o SET]", 1, 0,                                                    \
+      "find schedules that cover every input of a program, and prove it under them")               \
     X(RECORD, "record", "[--] PROGRAM ARGS", 1, 0, "run a program and record a trace of it")       \
     X(REPLAY, "replay", "WITNESS [TRACE] -- PROGRAM ARGS", 2, 0,                                   \
       "run a recorded program through a witness, up to its bug")                                   \
@@ -151,6 +153,10 @@ typedef struct ft_options {
     const char *other_threads; /* --threads named|any */
     const char *wake, *orders;
     uint32_t tries; /* runs from the entry, + 1; 0: not given */
+    /* cover */
+    const char *schedule_order, *schedule_set, *smt;
+    uint32_t entries;
+    bool no_prefix;
     /* replay */
     uint32_t deadline; /* seconds */
     bool stop, live_inputs, unordered_hand_overs;

@@ -1,0 +1,208 @@
+/* Covering schedules: lowers sources, asks a worker of this process, and prints the schedule set
+ * and its certificates (docs/schedules.md). */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "commands.h"
+#include "programs/programs.h"
+#include "terminal/terminal.h"
+
+/* ---- the question ---- */
+
+static ft_status read_file(const char *path, ft_strbuf *text, ft_error *err)
+{
+    enum { MOST = 256 << 20 };
+    char part[65536];
+    FILE *file = fopen(path, "re");
+    if (!file) return ft_error_set(err, FT_USAGE, "%s cannot be read: %s", path, strerror(errno));
+    for (size_t n; text->len < MOST && (n = fread(part, 1, sizeof part, file)) > 0;)
+        ft_strbuf_add(text, part, n);
+    bool good = !ferror(file) && text->len < MOST;
+    fclose(file);
+    return good ? FT_OK : ft_error_set(err, FT_USAGE, "%s cannot be read, or is too large", path);
+}
+
+static ft_status make_question(const ft_options *o, json_t *question, ft_error *err)
+{
+    ft_strbuf set = {0};
+    ft_status status = FT_OK;
+    const char *order = o->schedule_order ? o->schedule_order : o->seed ? "seed" : "thread";
+    json_object_set_new(question, "order", json_string(order));
+    json_object_set_new(question, "seed", json_integer(o->seed));
+    json_object_set_new(question, "prefix", json_boolean(!o->no_prefix));
+    if (o->entries) json_object_set_new(question, "entries", json_integer(o->entries));
+    if (o->budget) json_object_set_new(question, "seconds", json_integer(o->budget));
+    if (o->smt) json_object_set_new(question, "smt", json_true());
+    if (o->schedule_set) status = read_file(o->schedule_set, &set, err);
+    if (status == FT_OK && o->schedule_set) {
+        json_t *text = json_stringn(ft_strbuf_text(&set), set.len);
+        if (text)
+            json_object_set_new(question, "set", text);
+        else
+            status = ft_error_set(err, FT_INPUT, "%s is not a text in UTF-8", o->schedule_set);
+    }
+    ft_strbuf_release(&set);
+    return status;
+}
+
+/* ---- files ---- */
+
+static ft_status write_file(const char *path, const json_t *text, ft_error *err)
+{
+    size_t length = json_string_length(text);
+    FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+    if (!file)
+        return ft_error_set(err, FT_USAGE, "%s cannot be written: %s", path, strerror(errno));
+    bool good = fwrite(json_string_value(text), 1, length, file) == length;
+    if (file != stdout && fclose(file)) good = false;
+    return good ? FT_OK
+                : ft_error_set(err, FT_USAGE, "%s cannot be written: %s", path, strerror(errno));
+}
+
+static ft_status write_questions(const char *folder, const json_t *smt, ft_error *err)
+{
+    const char *name;
+    json_t *text;
+    ft_status status = FT_OK;
+    if (mkdir(folder, 0777) && errno != EEXIST)
+        return ft_error_set(err, FT_USAGE, "%s cannot be made: %s", folder, strerror(errno));
+    json_object_foreach((json_t *)smt, name, text)
+    {
+        ft_strbuf path = {0};
+        ft_strbuf_printf(&path, "%s/%s", folder, name);
+        if (status == FT_OK) status = write_file(path.text, text, err);
+        ft_strbuf_release(&path);
+    }
+    return status;
+}
+
+/* ---- the text ---- */
+
+static const char *member(const json_t *of, const char *name)
+{
+    const char *text = json_string_value(json_object_get(of, name));
+    return text ? text : "";
+}
+
+static long long number(const json_t *of, const char *name)
+{
+    return json_integer_value(json_object_get(of, name));
+}
+
+static void print_counts(const json_t *answer)
+{
+    const json_t *counts = json_object_get(answer, "counts");
+    if (!counts) return;
+    printf("%lld schedules for %lld classes of inputs, %lld paths executed\n",
+           number(counts, "schedules"), number(counts, "entries"), number(counts, "paths"));
+    if (number(counts, "open"))
+        printf("inputs of %lld classes are not covered: %s\n", number(counts, "open"),
+               member(answer, "open"));
+}
+
+static void print_inputs(const json_t *inputs)
+{
+    const char *label, *before = ", with ";
+    json_t *value;
+    json_object_foreach((json_t *)inputs, label, value)
+    {
+        printf("%s%s = %lld", before, label, (long long)json_integer_value(value));
+        before = ", ";
+    }
+}
+
+static void print_failed(const json_t *answer, const char *check)
+{
+    size_t i;
+    json_t *failed;
+    json_array_foreach(json_object_get(answer, "failed"), i, failed)
+    {
+        if (strcmp(member(failed, "check"), check) != 0) continue;
+        printf("  %s%s%s: %s", member(failed, "answer"),
+               json_object_get(failed, "schedule") ? ", schedule " : "", member(failed, "schedule"),
+               member(failed, "text"));
+        print_inputs(json_object_get(failed, "inputs"));
+        puts(json_is_true(json_object_get(failed, "replayed")) ? " (executed)" : "");
+    }
+}
+
+static void print_checks(const json_t *answer)
+{
+    size_t i;
+    json_t *row;
+    bool proved = json_is_true(json_object_get(answer, "proved"));
+    json_array_foreach(json_object_get(answer, "checks"), i, row)
+    {
+        bool assertions = strcmp(member(row, "check"), "assertions") == 0;
+        bool holds = strcmp(member(row, "answer"), "proved") == 0;
+        const char *word = member(row, "answer");
+        if (assertions && holds)
+            word = proved ? "proved under these schedules" : "unknown: a certificate is missing";
+        printf("%-15s %s\n", member(row, "check"), word);
+        print_failed(answer, member(row, "check"));
+    }
+    puts(proved ? "all six certificates hold: every input is covered, under the assumptions of "
+                  "docs/schedules.md"
+                : "not all six certificates hold: nothing is concluded from the set");
+}
+
+static ft_exit code_of(const json_t *answer)
+{
+    size_t i;
+    json_t *row;
+    ft_exit code = FT_EXIT_CLEAN;
+    json_array_foreach(json_object_get(answer, "checks"), i, row)
+    {
+        const char *state = member(row, "answer");
+        if (strcmp(state, "refuted") == 0) code = ft_exit_worse(code, FT_EXIT_FINDINGS);
+        if (strcmp(state, "unknown") == 0) code = ft_exit_worse(code, FT_EXIT_INCOMPLETE);
+    }
+    return code;
+}
+
+/* ---- the whole ---- */
+
+static ft_status print(const ft_options *o, const json_t *answer, ft_error *err)
+{
+    ft_status status = FT_OK;
+    const json_t *set = json_object_get(answer, "set");
+    if (o->output) status = write_file(o->output, set, err);
+    if (status == FT_OK && o->smt)
+        status = write_questions(o->smt, json_object_get(answer, "smt"), err);
+    if (status != FT_OK) return status;
+    if (o->json) {
+        json_dumpf(answer, stdout, JSON_INDENT(2));
+        putchar('\n');
+        return FT_OK;
+    }
+    if (!o->output && !o->schedule_set) fputs(json_string_value(set), stdout);
+    print_counts(answer);
+    print_checks(answer);
+    return FT_OK;
+}
+
+ft_exit ft_run_cover(const ft_options *options)
+{
+    ft_error err = FT_ERROR_INIT;
+    json_t *question = json_object(), *answer = NULL;
+    const char *file = NULL;
+    ft_status status = make_question(options, question, &err);
+    if (status == FT_OK) {
+        file = options->arguments.data[0];
+        status = ft_worker_ask(options, "--cover", question, &answer, &err);
+    }
+    const char *wrong = json_string_value(json_object_get(answer, "error"));
+    if (status == FT_OK && wrong) status = ft_error_set(&err, FT_INPUT, "%s", wrong);
+    if (status == FT_OK) file = NULL;
+    if (status == FT_OK) status = print(options, answer, &err);
+    ft_exit code = status ? FT_EXIT_INPUT : code_of(answer);
+    if (status && (status != FT_INPUT || err.message[0]))
+        code = ft_fail(file, &err); /* else foretell-lower has said why */
+    json_decref(question);
+    json_decref(answer);
+    return code;
+}

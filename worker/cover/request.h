@@ -1,0 +1,29 @@
+/* One question about covering schedules, as JSON, for the command line and the service.
+ *
+ *   {"order": "thread" | "trace" | "seed", "seed": N, "prefix": BOOL, "entries": N, "seconds": N,
+ *    "set": TEXT, "smt": BOOL}
+ *
+ * All members may be left out. With "set" nothing is searched: the set is checked. The answer:
+ *
+ *   {"set": TEXT, "inputs": [{"label", "name", "thread", "n", "width"}],
+ *    "counts": {"paths", "entries", "schedules", "discarded", "open", "leaves", "questions"},
+ *    "open": TEXT, "proved": BOOL,
+ *    "checks": [{"check", "answer", "asked"}],
+ *    "failed": [{"check", "schedule", "answer", "text", "replayed", "inputs": {LABEL: N}}],
+ *    "smt": {NAME: TEXT}}
+ *
+ * "checks" has a row for each kind of certificate (certify.h), with how many questions it took;
+ * "failed" the questions whose answer is not `proved`. "proved" is true if all six certificates
+ * hold. "counts" and "open", the reason why inputs were left, are of a search. */
+#ifndef FT_COVER_REQUEST_H
+#define FT_COVER_REQUEST_H
+
+#include <jansson.h>
+
+#include "program/program.h"
+
+/* *answer: a new reference. FT_USAGE: the question is at fault; FT_INPUT: the set is. */
+ft_status ft_cover_request(const ft_program *program, const json_t *question, json_t **answer,
+                           ft_error *err) FT_MUST_CHECK;
+
+#endif
