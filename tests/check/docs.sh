@@ -22,6 +22,7 @@ compare docs/reference.md docs/reference.sh
 compare docs/engine.md docs/passes.sh
 compare docs/programs.md docs/programs.sh
 compare docs/contexts.md docs/contexts.sh
+compare docs/schedules.md docs/schedules.sh
 
 # Every route is described for people and for machines.
 while IFS='|' read -r _ method path _; do

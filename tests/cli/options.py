@@ -1122,6 +1122,137 @@ EFFECTS += [
     ("std", "context", of_context_sources("--std", "c99", "#if __STDC_VERSION__ == 199901L\n" + SECOND)),
 ]
 
+# ---- Effects: of cover -------------------------------------------------------------------------
+
+COVER = """program 1
+object @l 80 align 8
+object @n 4 align 4
+function @t(%a: i64) -> i64 {
+  b:
+    lock @l
+    %n = load i32 @n
+    %m = add i32 %n, 1
+    store i32 %m, @n
+    unlock @l
+    return i64 0
+}
+function @main() -> i32 {
+  b:
+    %x = input "x" i1
+    %y = input "y" i1
+    %t = create @t, 0
+    %u = create @t, 0
+    lock @l
+    %n = load i32 @n
+    unlock @l
+    %first = eq i32 %n, 0
+    assert "first" %first
+    branch %y, stop, go
+  stop:
+    fail "stop"
+  go:
+    branch %x, more, done
+  more:
+    lock @l+40
+    unlock @l+40
+    jump done
+  done:
+    join %t
+    join %u
+    return i32 0
+}
+"""
+
+
+def cover(*options, program=COVER):
+    (WORK / "cover.program").write_text(program)
+    return run("cover", "cover.program", *options)
+
+
+def schedules(*options):
+    return json.loads(cover("--json", *options).out)["set"]
+
+
+def of_cover_output(world, command):
+    done = cover("-o", "cover.set")
+    need("schedules 1" not in done.out and "schedules 1" in cover().out, done)
+    need((WORK / "cover.set").read_text() == schedules())
+
+
+def of_cover_check(world, command):
+    (WORK / "cover.set").write_text(schedules())
+    need(cover("--check", "cover.set").out.count("proved") == cover("-o", "other.set").out.count("proved"))
+    text = schedules()
+    (WORK / "wrong.set").write_text(text.replace("take s2", "none"))
+    need("check-cover     refuted" in cover("--check", "wrong.set").out, cover("--check", "wrong.set"))
+    (WORK / "wrong.set").write_text(text.replace("take s2", "take s9"))
+    done = cover("--check", "wrong.set")
+    need(done.code == 2 and "line" in done.err and "s9" in done.err, done)
+
+
+def of_cover_order(world, command):
+    need(schedules("--order", "trace") != schedules("--order", "thread"))
+
+
+def of_cover_seed(world, command):
+    need(len({schedules("--seed", seed) for seed in range(1, 9)}) > 1)
+
+
+def of_cover_prefix(world, command):
+    need("prefix no" in schedules("--no-prefix") and "prefix yes" in schedules())
+    need(schedules("--no-prefix").count("take") > schedules().count("take"))
+
+
+def of_cover_entries(world, command):
+    need("not covered" in cover("--entries", 1).out and "not covered" not in cover().out)
+
+
+def of_cover_budget(world, command):
+    endless = COVER.replace("jump done\n", "jump more\n")
+    started = time.time()
+    done = cover("--budget", 1, program=endless)
+    need("not covered" in done.out and time.time() - started < 30, done)
+
+
+def of_cover_smt(world, command):
+    cover("--smt", "questions")
+    names = {path.name for path in (WORK / "questions").iterdir()}
+    need({"check-cover.smt2", "check-schedule-s1.smt2", "check-order-s1.smt2"} <= names, names)
+    need("(check-sat)" in (WORK / "questions" / "check-cover.smt2").read_text())
+
+
+def of_cover_sources(option, value, text):
+    """The option decides whether there is a second schedule."""
+    def effect(world, command):
+        (WORK / "bad").mkdir(exist_ok=True)
+        (WORK / "bad" / "bad.h").write_text("")
+        (WORK / "covered.c").write_text("#include <pthread.h>\nextern void foretell_input(void *, unsigned long, "
+                                        "const char *);\nstatic pthread_mutex_t m, n;\nint main(void) {\n char c = 0;\n"
+                                        + text + " if (c) pthread_mutex_lock(&m);\n pthread_mutex_lock(&n);\n return 0;\n}\n")
+        if run("lower", "covered.c", "-o", "covered.program").code:
+            return
+        need(run("cover", "covered.c").out.count("take") == 1)
+        need(run("cover", option, value, "covered.c").out.count("take") == 2)
+    return effect
+
+
+READS = ' foretell_input(&c, 1, "c");\n#endif\n'
+EFFECTS += [
+    ("output", "cover", of_cover_output),
+    ("check", "cover", of_cover_check),
+    ("order", "cover", of_cover_order),
+    ("seed", "cover", of_cover_seed),
+    ("no-prefix", "cover", of_cover_prefix),
+    ("entries", "cover", of_cover_entries),
+    ("budget", "cover", of_cover_budget),
+    ("smt", "cover", of_cover_smt),
+    ("json", "cover", lambda world, command: need(json.loads(cover("--json").out)["counts"]["schedules"] == 2)),
+    ("include", "cover", of_cover_sources("-I", "bad", '#if __has_include("bad.h")\n' + READS)),
+    ("define", "cover", of_cover_sources("-D", "BAD", "#ifdef BAD\n" + READS)),
+    ("undefine", "cover", of_cover_sources("-U", "__linux__", "#ifndef __linux__\n" + READS)),
+    ("std", "cover", of_cover_sources("--std", "c99", "#if __STDC_VERSION__ == 199901L\n" + READS)),
+]
+
 # ---- All of it ---------------------------------------------------------------------------------
 
 
