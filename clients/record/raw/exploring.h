@@ -237,7 +237,7 @@ typedef struct ft_exploring_header {
         uint32_t reserve;            /* contexts to make before the first run, if that many help */
         char why[FT_EXPLORING_TEXT]; /* what the first of them left behind */
     } rewinding;
-    uint32_t server;      /* its process */
+    uint32_t server;      /* its process; of the first one, whose number all report */
     ft_x_operation first; /* the first choice, by the first thread; objects as in slot 0 */
     uint32_t n_modules;
     ft_exploring_module modules[FT_EXPLORING_MODULES];

@@ -102,7 +102,7 @@ bool ft_rt_x_open(void)
     const char *path = getenv(FT_EXPLORING_VARIABLE);
     ft_exploring_header *h = path ? map(path) : NULL;
     if (!h || !take(h)) return false;
-    h->server = (uint32_t)getpid();
+    if (!h->server) h->server = (uint32_t)getpid(); /* of the first one that was started */
     ft_rt_x_only_slot = h->only_slot;
     ft_rt_x_header = h;
     ft_rt_x.state.objects = ft_rt_x_states();
