@@ -202,7 +202,7 @@ void ft_inputs_random_polls(uint64_t seed, inputs_program *p)
         put(&m, "store i8 %%r%u, @in", b);
         /* every value is an execution of its own, also where threads go round for ever */
         put(&m, "%%wide = zext i64 %%r%u", b);
-        put(&m, "%%made = alloc %%wide");
+        put(&m, "output 1, @g0, %%wide");
         m.value = b;
     }
     for (uint32_t t = 1; t < p->n_threads; t++) put(&m, "%%thread%u = create @t%u, 0", t, t);

@@ -70,6 +70,13 @@ static uint32_t known_to(const ft_sym_state *m, uint32_t t)
     return (uint32_t)m->world->scratch.len;
 }
 
+bool sym_is_implied(ft_sym_state *m, uint32_t t, ft_term term)
+{
+    uint32_t n = known_to(m, t);
+    return sym_path_ask(m->world->path, m->world->scratch.data, n, sym_not(m->world, term))
+               .answer == FT_ANSWER_UNSAT;
+}
+
 uint32_t sym_all_known(const ft_sym_state *m)
 {
     m->world->scratch.len = 0;

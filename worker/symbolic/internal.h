@@ -40,6 +40,7 @@ enum { PAGE = 256 };
 
 typedef struct object {
     uint64_t base, size;
+    ft_term bytes;    /* its size, where inputs decide it: `size` at most; else FT_NO_TERM */
     content *content; /* NULL: freed */
     bool freed, constant, heap;
     uint32_t stack_of;      /* thread + 1, of `stack`; 0: none */
@@ -212,6 +213,8 @@ bool sym_decide_truth(ft_sym_state *m, uint32_t t, ft_term condition, bool *hold
 bool sym_decide_exit(ft_sym_state *m, uint32_t t, value code, uint8_t width);
 /* Forks a term into its values. */
 bool sym_decide_value(ft_sym_state *m, uint32_t t, value v, uint8_t width, uint64_t *bits);
+/* Does the term hold wherever the constraints among the thread's causes do? */
+bool sym_is_implied(ft_sym_state *m, uint32_t t, ft_term term);
 uint32_t sym_all_known(const ft_sym_state *m); /* all constraints, in the world's scratch */
 void sym_take_model(ft_sym_state *m, const sym_reply *reply);
 bool sym_take_arm(ft_sym_state *m, uint32_t t, uint64_t arm); /* false: infeasible */

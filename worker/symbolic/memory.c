@@ -316,14 +316,33 @@ static uint32_t object_around(const ft_sym_state *m, uint64_t address)
     return 0;
 }
 
+/* Of an object whose size inputs decide: n bytes at the offset. */
+static bool is_inside_open(ft_sym_state *m, uint32_t t, const object *o, value offset, uint64_t n,
+                           bool *inside)
+{
+    ft_sym_world *w = m->world;
+    value size = {.term = o->bytes};
+    value some = sym_binary(w, FT_CODE_ULE, 64, sym_number(n), size);
+    value rest = sym_binary(w, FT_CODE_SUB, 64, size, sym_number(n));
+    value fits = sym_binary(w, FT_CODE_ULE, 64, offset, rest);
+    return sym_decide_truth(m, t, sym_and(w, sym_truth(w, some), sym_truth(w, fits)), inside);
+}
+
 static bool is_inside(ft_sym_state *m, uint32_t t, const object *o, value address, uint64_t n,
                       where *w)
 {
     bool inside;
     w->at = address.bits - o->base;
     w->offset = FT_NO_TERM;
-    if (!address.term) {
-        inside = w->at <= o->size && n <= o->size - w->at;
+    bool near = n <= o->size && (address.term || w->at <= o->size - n);
+    if (!address.term && !(o->bytes && near)) {
+        inside = near;
+    } else if (o->bytes && near) {
+        value base = sym_number(o->base);
+        value offset = sym_binary(m->world, FT_CODE_SUB, 64, address, base);
+        if (offset.term) w->offset = sym_bits(m->world, offset, 64);
+        if (!is_inside_open(m, t, o, offset, n, &inside)) return false;
+        if (!offset.term) w->at = offset.bits;
     } else {
         if (n > o->size) {
             inside = false;

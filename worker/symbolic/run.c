@@ -203,15 +203,38 @@ static bool choose(ft_sym_state *m, uint32_t t, const ft_instruction *in)
     return go_on(m, t);
 }
 
+static ft_term is_at_most(ft_sym_state *m, value size, uint64_t most)
+{
+    return sym_truth(m->world, sym_binary(m->world, FT_CODE_ULE, 64, size, sym_number(most)));
+}
+
+/* Of a size that inputs decide: an object as large as it may be at most, which ends at the size. */
+static bool size_of(ft_sym_state *m, uint32_t t, value size, uint64_t *most)
+{
+    static const uint64_t LARGEST[] = {1024, 256, 64, 16};
+    bool fits;
+    *most = size.bits;
+    if (!size.term) return sym_fits(m, t, size.bits);
+    if (!sym_decide_truth(m, t, is_at_most(m, size, LARGEST[0]), &fits)) return false;
+    if (!fits)
+        return sym_fail(m, t, FT_ERROR_LIMIT,
+                        "an object whose size inputs decide has more than %" PRIu64 " bytes",
+                        LARGEST[0]);
+    for (size_t i = 0; i < sizeof LARGEST / sizeof *LARGEST; i++)
+        if (!i || sym_is_implied(m, t, is_at_most(m, size, LARGEST[i]))) *most = LARGEST[i];
+    return sym_fits(m, t, *most);
+}
+
 static bool make_object(ft_sym_state *m, uint32_t t, const ft_instruction *in)
 {
     uint64_t size;
     bool heap = in->code == FT_CODE_ALLOC;
-    if (!sym_decide_value(m, t, sym_operand(m, t, in, 0), 64, &size)) return false;
-    if (!sym_fits(m, t, size)) return false;
+    value bytes = sym_operand(m, t, in, 0);
+    if (!size_of(m, t, bytes, &size)) return false;
     sym_thread *th = sym_thread_of(m, t);
     uint32_t number =
         sym_object_new(m, &th->next_base, size, heap ? 16 : UINT64_C(1) << in->attribute);
+    m->objects.data[number].bytes = bytes.term;
     m->objects.data[number].heap = heap;
     m->objects.data[number].stack_of = heap ? 0 : t + 1;
     th->changes += heap;
@@ -265,7 +288,8 @@ static bool size(ft_sym_state *m, uint32_t t, const ft_instruction *in)
     value address = sym_operand(m, t, in, 0);
     if (!sym_find(m, t, address, 0, false, &w)) return false;
     value at = w.offset ? (value){.term = w.offset} : sym_number(w.at);
-    value all = sym_number(m->objects.data[w.object - 1].size);
+    const object *o = &m->objects.data[w.object - 1];
+    value all = o->bytes ? (value){.term = o->bytes} : sym_number(o->size);
     sym_result(m, t, in, sym_binary(m->world, FT_CODE_SUB, 64, all, at));
     return go_on(m, t);
 }

@@ -9,11 +9,11 @@
  * branches does not depend on what other threads happened to do meanwhile.
  *
  * What forks: conditions of branches, switches and assertions; operands that divide by 0, shift too
- * far, or leave an object; which of several objects an address means; sizes, lengths, thread
- * numbers and addresses of synchronisation objects, one arm a value, the smallest FEW of them if
- * there are many (counted); whether an exit code is the expected one. What does not: a load or
- * store at an unknown place of an object, which is a choice in its term (up to 256 places, else one
- * arm a place).
+ * far, or leave an object; which of several objects an address means; lengths, thread numbers and
+ * addresses of synchronisation objects, one arm a value, the smallest FEW of them if there are many
+ * (counted); whether an exit code is the expected one. What does not: a load or store at an unknown
+ * place of an object, which is a choice in its term (up to 256 places, else one arm a place); the
+ * size of an object, up to 1024 bytes (a larger one is a bound).
  *
  * An assumption that fails leaves its thread standing for ever; the others go on, and an error or
  * an exit of theirs counts: the thread need not have come to the assumption by then. Floating point
