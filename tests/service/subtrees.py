@@ -85,7 +85,7 @@ CASES = {
 class Daemon:
     def __init__(self, workers, explore_ms):
         self.folder = pathlib.Path(tempfile.mkdtemp(dir=WORK))
-        self.words = ["--listen=", "--workers", str(workers), "--explore-ms", str(explore_ms), "--retry-ms", "10"]
+        self.words = ["--listen=", "--workers", str(workers), "--explore-ms", str(explore_ms), "--retry-ms", "10", "--lease-ms", "5000"]
         self.start()
 
     def start(self):
@@ -236,6 +236,24 @@ def of_cancelled(draw):
         outcome(daemon, daemon.submit(text))
 
 
+def of_nodes(draw):
+    """Two nodes over one database share an exploration, and one of them is killed."""
+    if not os.environ.get("FT_TEST_POSTGRES"):
+        return
+    text, classes = program(3, sections(4, True), is_sum(12)), multinomial(3, 4)
+    with Daemon(1, 100) as one, Daemon(1, 100) as other:
+        job = one.submit(text)
+        took = 0
+        while not took and one.look(job)["state"] in ("queued", "planning", "solving"):
+            took = len(other.busy(job))
+        need(took, "the other node took no part")
+        torment(other, job, draw, 1)
+        one.kill()
+        _, got = outcome(other, job)
+        need(f"({classes:,})" in got["word"] and all(c["safe"] == 1 for c in got["checks"].values()), got)
+        one.start()
+
+
 def of_time(draw):
     """A job that runs out of time says how far it came, and is not called safe; one without any, too."""
     for ms in (3000, 1):
@@ -250,7 +268,7 @@ def main():
     try:
         for name in [c for c in CASES if not os.environ.get("FT_CASE") or c == os.environ["FT_CASE"]]:
             of_case(name, WORKERS, draw)
-        for test in (of_restart, of_cancelled, of_time):
+        for test in (of_restart, of_cancelled, of_nodes, of_time):
             test(draw)
             print(f"{test.__name__[3:]}: good")
     finally:
