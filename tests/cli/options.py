@@ -1079,6 +1079,17 @@ def of_context(code, *options, without=()):
     return effect
 
 
+def of_context_line(world, command):
+    """A thread waits in the line that is named, not in another call of the same function."""
+    (WORK / "waits.c").write_text(
+        "#include <pthread.h>\npthread_mutex_t l, m;\nint main(void) {\n pthread_mutex_lock(&l);\n"
+        " pthread_mutex_lock(&m);\n pthread_mutex_lock(&l);\n return 0;\n}\n")
+    if run("lower", "waits.c", "-o", "waits.program").code:
+        return
+    need([run("context", "--threads", "named", "--at", f"A=waits.c:{line},waiting", "waits.c").code for line in (4, 5, 6)]
+         == [0, 0, 1])
+
+
 def of_context_wake(world, command):
     ways = ["--threads", "named", "--steps", 3, "--json", "--tries", 0, "--at", "A=@t:2,waiting", "--at", "B=@t:2",
             "--at", "M=@main:2"]
@@ -1105,7 +1116,8 @@ def of_context_sources(option, value, text):
 BOTH = ("--at", "A=@t:1", "--at", "B=@t:1")
 SECOND = " pthread_create(&u, 0, f, 0);\n#endif\n"
 EFFECTS += [
-    ("at", "context", of_context(0, *BOTH, without=("--at", "A=@t:1", "--at", "B=@t:0"))),
+    ("at", "context", lambda world, command: (of_context(0, *BOTH, without=("--at", "A=@t:1", "--at", "B=@t:0"))(world, command),
+                                              of_context_line(world, command))),
     ("without", "context", of_context(3, *BOTH, "--without", "must-held", without=BOTH)),
     ("threads", "context", of_context(0, "--at", "A=@t:0,waiting", "--threads", "named",
                                       without=("--at", "A=@t:0,waiting"))),

@@ -408,6 +408,7 @@ static inline void oracle_ask(ft_context *c, const oracle_state *s, uint32_t mas
         ft_context_thread *at = &c->options.threads[c->options.n++];
         *at = (ft_context_thread){.name = ORACLE_NAMES[t], .n = 1};
         at->points[0] = s->threads[t].at;
+        at->calls[0].function = FT_NO_CALL;
         at->reading = waiting >> t & 1 ? FT_CONTEXT_WAITING : s->threads[t].reading;
     }
     ft_context_answer_all(c, answer);

@@ -64,8 +64,10 @@ static ft_context_answer ask_two(const ft_program *p, ft_context_point a, ft_con
                                  uint32_t without)
 {
     ft_context_options options = {.n = 2, .others = true, .without = without};
-    options.threads[0] = (ft_context_thread){.name = "Foo", .points = {a}, .n = 1};
-    options.threads[1] = (ft_context_thread){.name = "Bar", .points = {b}, .n = 1};
+    options.threads[0] =
+        (ft_context_thread){.name = "Foo", .points = {a}, .calls = {{FT_NO_CALL, 0}}, .n = 1};
+    options.threads[1] =
+        (ft_context_thread){.name = "Bar", .points = {b}, .calls = {{FT_NO_CALL, 0}}, .n = 1};
     ft_context *c = ft_context_new(p, &options);
     ft_context_answer answer;
     ft_context_answer_all(c, &answer);
@@ -117,7 +119,8 @@ static ft_context_answer paths_of(uint32_t n, uint32_t without)
     ft_program *p = barrier_of(n);
     ft_context_options options = {.n = n, .without = without, .steps = 10, .fixed_only = n > 4};
     for (uint32_t t = 0; t < n; t++)
-        options.threads[t] = (ft_context_thread){.name = T[t], .points = {{0, 0}}, .n = 1};
+        options.threads[t] = (ft_context_thread){
+            .name = T[t], .points = {{0, 0}}, .calls = {{FT_NO_CALL, 0}}, .n = 1};
     ft_context *c = ft_context_new(p, &options);
     ft_context_answer answer;
     ft_context_answer_all(c, &answer);

@@ -180,7 +180,7 @@ void ft_context_answer_all(ft_context *c, ft_context_answer *answer)
         const ft_context_thread *thread = &c->options.threads[t];
         bool good = true;
         for (uint32_t p = 0; p < thread->n && good; p++)
-            good = ctx_ways(c, thread->points[p], &a.ways[t]);
+            good = ctx_ways(c, thread->points[p], thread->calls[p], &a.ways[t]);
         answer->too_many |= !good;
         if (good && !a.ways[t].len && !answer->reason[0]) {
             (void)snprintf(answer->reason, sizeof answer->reason,

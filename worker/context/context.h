@@ -63,10 +63,15 @@ typedef struct ft_context_point {
     uint32_t function, instruction;
 } ft_context_point;
 
+#define FT_NO_CALL UINT32_MAX
+
 /* A thread that is at one of the points; owned by the caller. */
 typedef struct ft_context_thread {
     const char *name;
     ft_context_point points[FT_CONTEXT_POINTS];
+    /* The call that leads to the point, if only one counts: the library's functions have one place
+     * for all lines that call them. function FT_NO_CALL: any. */
+    ft_context_point calls[FT_CONTEXT_POINTS];
     uint32_t n;
     uint8_t reading; /* ft_context_reading: of the instruction at the points, if it blocks */
 } ft_context_thread;

@@ -348,9 +348,12 @@ bool ctx_is_left_locked(ctx *c, const uint64_t *objects)
             const ft_function *g = &c->program->functions.data[f];
             for (uint32_t i = 0; ft_bits_has(c->reachable, f) && i < g->instructions.len; i++) {
                 ft_code code = (ft_code)g->instructions.data[i].code;
+                bool ends_all = f == c->roots.data[0].function && c->roots.data[0].most == 1;
+                if (code == FT_CODE_RETURN && ends_all) continue; /* @main's: nobody is left */
                 if (code != FT_CODE_END && (code != FT_CODE_RETURN || !ctx_root_of(c, f))) continue;
                 ways all = {0};
-                bool good = ctx_ways(c, (ft_context_point){f, i}, &all);
+                bool good =
+                    ctx_ways(c, (ft_context_point){f, i}, (ft_context_point){FT_NO_CALL, 0}, &all);
                 for (size_t k = 0; k < all.len; k++) {
                     thread_state t = {0};
                     if (ctx_reach(c, 254, &all.data[k], &t)) {

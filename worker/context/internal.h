@@ -201,7 +201,8 @@ typedef struct way {
     call_string own, creator; /* creator.n 0: @main's thread, or one of which no more is known */
 } way;
 typedef FT_VEC(way) ways;
-bool ctx_ways(const ctx *c, ft_context_point place, ways *all); /* likewise */
+/* Likewise; call: that leads to the place, or its function is FT_NO_CALL. */
+bool ctx_ways(const ctx *c, ft_context_point place, ft_context_point call, ways *all);
 
 /* ---- initial.c */
 typedef struct thread_state {

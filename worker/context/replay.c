@@ -15,6 +15,7 @@ enum { MOST_STEPS = 2000, THREADS = FT_INTERPRETER_THREADS };
 typedef struct stops {
     ft_program *program;
     ft_context_point at[FT_CONTEXT_THREADS][FT_CONTEXT_POINTS];
+    ft_context_point calls[FT_CONTEXT_THREADS][FT_CONTEXT_POINTS];
 } stops;
 
 static bool is_place(const ft_context_options *o, uint32_t f, uint32_t i)
@@ -26,12 +27,17 @@ static bool is_place(const ft_context_options *o, uint32_t f, uint32_t i)
     return false;
 }
 
-static void note_place(stops *s, const ft_context_options *o, uint32_t f, uint32_t i, uint32_t now)
+/* The instruction is `now`; a stop stands before it where one was added. */
+static void note_place(stops *s, const ft_context_options *o, uint32_t f, uint32_t i, uint32_t now,
+                       bool added)
 {
     for (uint32_t t = 0; t < o->n; t++)
-        for (uint32_t p = 0; p < o->threads[t].n; p++)
+        for (uint32_t p = 0; p < o->threads[t].n; p++) {
             if (o->threads[t].points[p].function == f && o->threads[t].points[p].instruction == i)
-                s->at[t][p] = (ft_context_point){f, now};
+                s->at[t][p] = (ft_context_point){f, now - added};
+            if (o->threads[t].calls[p].function == f && o->threads[t].calls[p].instruction == i)
+                s->calls[t][p] = (ft_context_point){f, now};
+        }
 }
 
 static void add_stops(stops *s, const ft_context_options *o, uint32_t f)
@@ -49,7 +55,7 @@ static void add_stops(stops *s, const ft_context_options *o, uint32_t f)
             bool stands = ft_instruction_row_of((ft_code)in->code)->effect == FT_EFFECT_VISIBLE;
             bool added = is_place(o, f, number) && !stands;
             if (added) ft_vec_push(&all, stop);
-            note_place(s, o, f, number, (uint32_t)all.len - added);
+            note_place(s, o, f, number, (uint32_t)all.len, added);
             ft_vec_push(&all, *in);
         }
         block->instructions = first;
@@ -90,6 +96,18 @@ static bool give_input(void *context, const char *name, uint8_t width, uint64_t 
     return true;
 }
 
+static bool leads_through(const seeking *s, const ft_interpreter *m, uint32_t thread,
+                          ft_context_point call)
+{
+    ft_interpreter_place stack[64];
+    uint32_t n = ft_interpreter_stack(m, thread, stack, 64);
+    for (uint32_t i = 0; i < n && i < 64; i++)
+        if (s->stops->program->symbols.data[stack[i].function].index == call.function &&
+            stack[i].instruction == call.instruction)
+            return true;
+    return false;
+}
+
 static bool stands_at(const seeking *s, const ft_interpreter *m, uint32_t thread, uint32_t t)
 {
     ft_interpreter_operation op;
@@ -105,7 +123,9 @@ static bool stands_at(const seeking *s, const ft_interpreter *m, uint32_t thread
     if (reading != named->reading) return false;
     for (uint32_t k = 0; k < named->n; k++)
         if (p->symbols.data[op.place.function].index == s->stops->at[t][k].function &&
-            op.place.instruction == s->stops->at[t][k].instruction)
+            op.place.instruction == s->stops->at[t][k].instruction &&
+            (named->calls[k].function == FT_NO_CALL ||
+             leads_through(s, m, thread, s->stops->calls[t][k])))
             return true;
     return false;
 }
@@ -165,6 +185,9 @@ static bool run_once(seeking *s)
         there = assign(s, m, 0, 0);
         if (!there) on = step(s, m);
     }
+    if (!on && ft_interpreter_state_of(m) == FT_INTERPRETER_FAILED &&
+        ft_interpreter_error_of(m)->kind == FT_ERROR_DEADLOCK)
+        there = assign(s, m, 0, 0); /* threads that wait forever stand there */
     ft_interpreter_free(m);
     return there;
 }

@@ -60,33 +60,43 @@ static bool has_reading(ft_code code, uint8_t reading)
            can_be_woken(code);
 }
 
-static bool add_point(ft_context_thread *t, uint32_t function, uint32_t instruction)
+static bool is_same(ft_context_point a, ft_context_point b)
 {
+    return a.function == b.function && a.instruction == b.instruction;
+}
+
+static const ft_context_point ANY_CALL = {FT_NO_CALL, 0};
+
+static bool add_point(ft_context_thread *t, uint32_t function, uint32_t instruction,
+                      ft_context_point call)
+{
+    ft_context_point point = {function, instruction};
     for (uint32_t i = 0; i < t->n; i++)
-        if (t->points[i].function == function && t->points[i].instruction == instruction)
-            return true;
+        if (is_same(t->points[i], point) && is_same(t->calls[i], call)) return true;
     if (t->n == FT_CONTEXT_POINTS) return false;
-    t->points[t->n++] = (ft_context_point){function, instruction};
+    t->calls[t->n] = call;
+    t->points[t->n++] = point;
     return true;
 }
 
 /* The blocking instructions that the instruction is, or that the library's functions which it
  * calls have: they have no positions of their own. */
 static bool add_blocking(const ft_flow *flow, ft_context_thread *t, uint32_t f, uint32_t i,
-                         uint32_t depth)
+                         ft_context_point call, uint32_t depth)
 {
     uint32_t n;
     bool good = true;
     const ft_program *p = ft_flow_program(flow);
     const ft_instruction *in = &p->functions.data[f].instructions.data[i];
-    if (has_reading((ft_code)in->code, t->reading)) return add_point(t, f, i);
+    if (has_reading((ft_code)in->code, t->reading)) return add_point(t, f, i, call);
     const uint32_t *targets = ft_flow_targets(flow, f, i, &n);
     if (in->code == FT_CODE_CREATE || depth > 4) return true;
+    if (!depth) call = (ft_context_point){f, i};
     for (uint32_t k = 0; k < n && good; k++) {
         const ft_function *callee = &p->functions.data[targets[k]];
         for (uint32_t c = 0; c < callee->instructions.len && good; c++)
             if (callee->instructions.data[c].position.file == FT_NO_FILE)
-                good = add_blocking(flow, t, targets[k], c, depth + 1);
+                good = add_blocking(flow, t, targets[k], c, call, depth + 1);
     }
     return good;
 }
@@ -106,9 +116,9 @@ static ft_status find_line(const ft_flow *flow, const char *at, const wanted *w,
                 if (!is_there(p, &function->instructions.data[i], w)) continue;
                 any = true;
                 if (t->reading != FT_CONTEXT_BEFORE)
-                    good = add_blocking(flow, t, f, i, 0);
+                    good = add_blocking(flow, t, f, i, ANY_CALL, 0);
                 else if (!k || !is_there(p, &function->instructions.data[i - 1], w))
-                    good = add_point(t, f, i);
+                    good = add_point(t, f, i, ANY_CALL);
             }
         }
     }
@@ -149,7 +159,7 @@ static ft_status find_instruction(const ft_program *p, const char *at, const cha
     if (!has_reading((ft_code)f->instructions.data[i].code, t->reading))
         return ft_error_set(err, FT_USAGE, "the operation at %s cannot be read as %s", at,
                             ft_context_reading_name((ft_context_reading)t->reading));
-    (void)add_point(t, p->symbols.data[name].index, (uint32_t)i);
+    (void)add_point(t, p->symbols.data[name].index, (uint32_t)i, ANY_CALL);
     return FT_OK;
 }
 
@@ -269,7 +279,9 @@ static json_t *threads_of(const ft_program *p, const ft_context_options *o)
         const ft_context_thread *thread = &o->threads[t];
         json_t *places = json_array();
         for (uint32_t i = 0; i < thread->n; i++)
-            json_array_append_new(places, place_of(p, thread->points[i]));
+            json_array_append_new(places, place_of(p, thread->calls[i].function == FT_NO_CALL
+                                                          ? thread->points[i]
+                                                          : thread->calls[i]));
         json_array_append_new(
             all, json_pack("{s:s, s:s, s:o}", "name", thread->name, "reading",
                            ft_context_reading_name((ft_context_reading)thread->reading), "places",

@@ -214,7 +214,7 @@ static bool is_alone(const ctx *c, const uint64_t *objects, uint32_t barrier)
 static bool count_of_init(ctx *c, ft_context_point at, uint64_t *expected, bool *any)
 {
     ways all = {0};
-    bool good = ctx_ways(c, at, &all);
+    bool good = ctx_ways(c, at, (ft_context_point){FT_NO_CALL, 0}, &all);
     for (size_t i = 0; i < all.len && good; i++) {
         thread_state t = {0};
         uint64_t n;

@@ -84,11 +84,20 @@ static bool add_creators(const ctx *c, const call_string *own, ways *all)
     return good;
 }
 
-bool ctx_ways(const ctx *c, ft_context_point place, ways *all)
+static bool leads_through(const call_string *s, ft_context_point call)
+{
+    for (uint32_t i = 0; i + 1 < s->n; i++)
+        if (s->frames[i].function == call.function && s->frames[i].instruction == call.instruction)
+            return true;
+    return call.function == FT_NO_CALL || s->open;
+}
+
+bool ctx_ways(const ctx *c, ft_context_point place, ft_context_point call, ways *all)
 {
     call_strings own = {0};
     bool good = ctx_call_strings(c, place, &own);
     for (size_t i = 0; i < own.len && good; i++) {
+        if (!leads_through(&own.data[i], call)) continue;
         bool main_ = own.data[i].frames[0].function == c->roots.data[0].function;
         if (own.data[i].open || main_) good = add(all, &(way){.own = own.data[i]});
         if (good && !own.data[i].open) good = add_creators(c, &own.data[i], all);
