@@ -266,6 +266,7 @@ static void on_api_closed(void *data)
 static void stop(daemon_state *d)
 {
     d->stopping = true;
+    if (d->app.store) ft_store_hurry(d->app.store);
     ft_retention_free(d->retention);
     d->retention = NULL;
     for (size_t i = 0; i < sizeof d->signals / sizeof *d->signals; i++)

@@ -41,6 +41,7 @@ typedef struct ft_driver {
     ft_status (*open_existing)(ft_sql *sql, const char *place, ft_error *err);
     ft_status (*reconnect)(ft_sql *sql, ft_error *err); /* of a shared one */
     void (*close)(ft_sql *sql);                         /* accepts one that failed to open */
+    void (*cut)(ft_sql *sql); /* of a shared one, from any thread: nothing waits for an answer */
     /* text: this driver's of FT_DIALECTS. format: the kinds of the arguments. */
     ft_status (*prepare)(ft_sql *sql, const char *text, const char *format,
                          ft_statement **statement, ft_error *err);

@@ -24,6 +24,7 @@
 #define READ_PATIENCE_MS  3000
 #define WRITE_PATIENCE_MS 60000
 #define CLOSING_MS        2000
+#define HURRY_MS          5000 /* for an answer, of a process that ends */
 #define HUNG_MS           3000 /* without an answer the database counts as away */
 #define LOCK_MS           3000 /* that a daemon waits for the state folder */
 
@@ -40,12 +41,14 @@ struct ft_store {
     uv_cond_t wake;
     uv_async_t answered;
     uv_prepare_t turn; /* the loop is about to wait: what it asked for is handed over */
+    uv_timer_t hurry;  /* of a process that ends: is there still an answer to come? */
     unsigned handles;  /* not closed */
 
     /* Under the mutex. */
     list waiting, done;
     list lengthy; /* those of `waiting` that take long: one at a time, in turns with the others */
     bool closing, ended;
+    bool hurried; /* the process ends: see ft_store_hurry */
     uint64_t
         away; /* milliseconds of some clock: since when the database does not answer; 0: it does */
     uint64_t asked; /* by the same clock: since when the database has a question; 0: it has none */
@@ -147,25 +150,63 @@ static bool patient(void *data, bool writes)
     uint64_t now = uv_hrtime() / 1000000;
     uv_mutex_lock(&store->mutex);
     if (!store->away) store->away = now;
-    uint64_t most = store->closing ? CLOSING_MS : writes ? WRITE_PATIENCE_MS : READ_PATIENCE_MS;
+    bool ends = store->closing || store->hurried;
+    uint64_t most = ends ? CLOSING_MS : writes ? WRITE_PATIENCE_MS : READ_PATIENCE_MS;
     bool may = now - store->away < most;
     uv_mutex_unlock(&store->mutex);
     return may;
 }
 
-static bool run_group(ft_store *store, ft_request *group)
+/* Whether the database is to be asked: that of a process that ends is not looked for again. */
+static bool begin_asking(ft_store *store)
 {
-    if (!store->sql.driver->shared) return ft_group_run(&store->sql, group);
     uv_mutex_lock(&store->mutex);
-    store->asked = uv_hrtime() / 1000000;
+    bool asks = !store->hurried || !store->away;
+    if (asks) store->asked = uv_hrtime() / 1000000;
     uv_mutex_unlock(&store->mutex);
-    bool committed = ft_group_run_shared(&store->sql, group, patient, store);
+    return asks;
+}
+
+static void end_asking(ft_store *store)
+{
     uv_mutex_lock(&store->mutex);
     if (store->sql.fault != FT_SQL_LOST) store->away = 0;
     store->node = store->sql.epoch;
     store->asked = 0;
     uv_mutex_unlock(&store->mutex);
+}
+
+static void fail_away(ft_request *group)
+{
+    ft_error err = FT_ERROR_INIT;
+    (void)ft_error_set(&err, FT_IO, "the database does not answer");
+    ft_group_fail(group, &err);
+}
+
+static bool run_group(ft_store *store, ft_request *group)
+{
+    if (!store->sql.driver->shared) return ft_group_run(&store->sql, group);
+    if (!begin_asking(store)) {
+        fail_away(group);
+        return false;
+    }
+    bool committed = ft_group_run_shared(&store->sql, group, patient, store);
+    end_asking(store);
     return committed;
+}
+
+/* Where this fails, the next start looks more closely, or the leases run out: no harm. */
+static void leave(ft_store *store)
+{
+    ft_sql *sql = &store->sql;
+    ft_error ignored = FT_ERROR_INIT;
+    if (!sql->driver->shared) {
+        (void)!ft_sql_run(sql, NULL, &ignored, "UPDATE counters SET running = 0", "");
+        return;
+    }
+    if (sql->fault == FT_SQL_LOST || !begin_asking(store)) return;
+    (void)!ft_node_leave(sql, &ignored);
+    end_asking(store);
 }
 
 static void thread_main(void *argument)
@@ -192,6 +233,9 @@ static void thread_main(void *argument)
         }
         uv_async_send(&store->answered);
     }
+    uv_mutex_unlock(&store->mutex);
+    leave(store);
+    uv_mutex_lock(&store->mutex);
     store->ended = true;
     uv_async_send(&store->answered);
     uv_mutex_unlock(&store->mutex);
@@ -268,12 +312,6 @@ void ft_store_unlisten(ft_store *store)
 
 /* ---- The loop's thread ----------------------------------------------------------------------- */
 
-static ft_status leave(ft_sql *sql, ft_error *err)
-{
-    if (sql->driver->shared) return ft_node_leave(sql, err);
-    return ft_sql_run(sql, NULL, err, "UPDATE counters SET running = 0", "");
-}
-
 static void on_handle_closed(uv_handle_t *handle)
 {
     ft_store *store = handle->data;
@@ -283,9 +321,6 @@ static void on_handle_closed(uv_handle_t *handle)
     uv_thread_join(&store->thread);
     if (store->listener) store->sql.driver->unlisten(store->listener);
     if (store->news) take_news(store);
-    /* Where this fails, the next start looks more closely: no harm. */
-    ft_error ignored = FT_ERROR_INIT;
-    (void)!leave(&store->sql, &ignored);
     ft_sql_close(&store->sql);
     if (store->lock >= 0) close(store->lock);
     free(store->place);
@@ -314,6 +349,7 @@ static void on_answered(uv_async_t *async)
     if (!ended) return;
     uv_close((uv_handle_t *)async, on_handle_closed);
     uv_close((uv_handle_t *)&store->turn, on_handle_closed);
+    uv_close((uv_handle_t *)&store->hurry, on_handle_closed);
 }
 
 ft_request *ft_store_request(ft_status (*run)(ft_sql *, ft_request *, ft_error *), bool writes,
@@ -348,10 +384,29 @@ void ft_store_send(ft_store *store, ft_request *request)
     uv_prepare_start(&store->turn, on_turn);
 }
 
+static void on_hurry(uv_timer_t *timer)
+{
+    ft_store *store = timer->data;
+    uv_mutex_lock(&store->mutex);
+    bool hangs = store->asked && uv_hrtime() / 1000000 - store->asked >= HURRY_MS;
+    uv_mutex_unlock(&store->mutex);
+    if (hangs) store->sql.driver->cut(&store->sql);
+}
+
+void ft_store_hurry(ft_store *store)
+{
+    if (!ft_store_is_shared(store) || uv_is_active((uv_handle_t *)&store->hurry)) return;
+    uv_mutex_lock(&store->mutex);
+    store->hurried = true;
+    uv_mutex_unlock(&store->mutex);
+    uv_timer_start(&store->hurry, on_hurry, HURRY_MS, HURRY_MS / 5);
+}
+
 void ft_store_close(ft_store *store, void (*closed)(void *data), void *data)
 {
     store->closed = closed;
     store->closed_data = data;
+    ft_store_hurry(store);
     uv_mutex_lock(&store->mutex);
     assert(!store->closing);
     store->closing = true;
@@ -486,9 +541,9 @@ ft_status ft_store_open(uv_loop_t *loop, const char *place, ft_store **store, ft
     list_init(&s->done);
     bool made = uv_mutex_init(&s->mutex) == 0 && uv_cond_init(&s->wake) == 0 &&
                 uv_async_init(loop, &s->answered, on_answered) == 0 &&
-                uv_prepare_init(loop, &s->turn) == 0;
-    s->handles = 2;
-    s->answered.data = s->turn.data = s;
+                uv_prepare_init(loop, &s->turn) == 0 && uv_timer_init(loop, &s->hurry) == 0;
+    s->handles = 3;
+    s->answered.data = s->turn.data = s->hurry.data = s;
     made = made && uv_thread_create(&s->thread, thread_main, s) == 0;
     if (!made) return ft_error_set(err, FT_IO, "cannot start the store's thread");
     *store = s;
@@ -505,9 +560,7 @@ static ft_status run_probe(ft_sql *sql, ft_request *request, ft_error *err)
 /* Its callback runs in the loop's next turn, whatever the store's thread waits for. */
 static void answer_away(ft_store *store, ft_request *request)
 {
-    ft_error err = FT_ERROR_INIT;
-    (void)ft_error_set(&err, FT_IO, "the database does not answer");
-    ft_group_fail(request, &err);
+    fail_away(request);
     uv_mutex_lock(&store->mutex);
     list_add(&store->done, request);
     uv_mutex_unlock(&store->mutex);

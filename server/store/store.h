@@ -64,6 +64,10 @@ void ft_store_unlisten(ft_store *store);
  * folder as well, at most so many bytes (store/cache.h). */
 void ft_store_keep(ft_store *store, const char *folder, uint64_t bytes);
 
+/* The process ends: a shared database has some seconds for each answer; then it is given up, and
+ * what is asked of it fails. More than once is as once. */
+void ft_store_hurry(ft_store *store);
+
 /* Runs every request made so far, calls their callbacks, closes the file, frees the store, then
  * calls closed(data). No request may be made after this. */
 void ft_store_close(ft_store *store, void (*closed)(void *data), void *data);

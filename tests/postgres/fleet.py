@@ -347,6 +347,44 @@ def drained_node(build):
         fleet.close()
 
 
+def database_processes():
+    with open(os.path.join(os.environ["FT_TEST_POSTGRES_FOLDER"], "data", "postmaster.pid"), encoding="ascii") as file:
+        postmaster = int(file.readline())
+    with open(f"/proc/{postmaster}/task/{postmaster}/children", encoding="ascii") as file:
+        return [postmaster] + [int(pid) for pid in file.read().split()]
+
+
+def is_ready(node):
+    """As load balancers ask: without an answer in time it is not."""
+    try:
+        return node.call("GET", "/ready", timeout=5)[0] == 200
+    except TimeoutError:
+        return False
+
+
+def stopped_beside_hung_database(build):
+    """A node that is stopped ends although its database, which is there, answers nothing."""
+    fleet = Fleet(build)
+    try:
+        node = fleet.node()
+        job = node.create(node.upload("good"), name="12 tasks of 300 ms")
+        wait("it works", lambda: fleet.number("SELECT count(*) FROM leases") >= 1)
+        frozen = database_processes()
+        try:
+            for pid in frozen:
+                os.kill(pid, signal.SIGSTOP)
+            wait("it knows", lambda: not is_ready(node))
+            expect(node.stop() == 0, "it does not stop in order")
+        finally:
+            for pid in frozen:
+                os.kill(pid, signal.SIGCONT)
+        node.start()
+        expect(node.finish(job)["state"] == "done", "not done")
+        fleet.check_history(job, 12)
+    finally:
+        fleet.close()
+
+
 def wired(fleet):
     """A node, and the wire between it and the database."""
     wire, direct = Wire(os.environ["FT_TEST_POSTGRES_FOLDER"]), fleet.address
@@ -662,7 +700,7 @@ def refusals(build):
 
 
 TESTS = [one_foretell, killed_node, stopped_node, restarted_database, cancelled_elsewhere, limited_project,
-         drained_node, lied_commit, killed_at_commit, lease_of_another_node,
+         drained_node, stopped_beside_hung_database, lied_commit, killed_at_commit, lease_of_another_node,
          delivered_once, split_straggler, fair_and_by_priority, delivery_of_dead_node, roles, refusals]
 
 

@@ -25,6 +25,7 @@ typedef struct link {
     char *address;
     unsigned named; /* statements so far: names are never used twice */
     unsigned sent;  /* statements whose outcome has not been read */
+    ft_socket *socket;
     ft_strbuf message;
 } link;
 
@@ -284,13 +285,20 @@ static ft_status read_clock(ft_sql *sql, ft_error *err)
     return status;
 }
 
+static void cut(ft_sql *sql)
+{
+    ft_socket_cut(link_of(sql)->socket);
+}
+
 static ft_status connect_now(ft_sql *sql, ft_error *err)
 {
     link *l = link_of(sql);
     ft_sql_forget(sql);
+    ft_socket_set(l->socket, -1);
     PQfinish(l->conn);
     l->conn = ft_postgres_dial(l->address);
     l->sent = 0;
+    ft_socket_set(l->socket, PQsocket(l->conn));
     if (PQstatus(l->conn) != CONNECTION_OK) {
         note(sql, PQerrorMessage(l->conn), NULL);
         return failed(sql, "cannot connect to the database", err);
@@ -307,6 +315,7 @@ static ft_status open_address(ft_sql *sql, const char *address, ft_error *err)
     link *l = ft_calloc(1, sizeof *l);
     take_password();
     l->address = ft_strdup(address);
+    l->socket = ft_socket_new();
     sql->connection = l;
     return connect_now(sql, err);
 }
@@ -320,7 +329,9 @@ static void close_link(ft_sql *sql)
 {
     link *l = link_of(sql);
     if (!l) return;
+    ft_socket_set(l->socket, -1);
     PQfinish(l->conn);
+    ft_socket_free(l->socket);
     free(l->address);
     ft_strbuf_release(&l->message);
     free(l);
@@ -593,6 +604,7 @@ const ft_driver ft_driver_postgres = {
     .open_existing = open_address,
     .reconnect = reconnect,
     .close = close_link,
+    .cut = cut,
     .prepare = prepare,
     .bind = bind,
     .step = step,
