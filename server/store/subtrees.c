@@ -6,11 +6,16 @@
 #include "base/memory.h"
 #include "store/internal.h"
 #include "store/node.h"
+#include "wire/wire.h"
 
 /* Names of tasks (worker/explore/parts.c) that are not subtrees: one beside them, which the end
  * need not wait for, and the end. */
 #define LEVELS "levels"
 #define END    "end"
+
+/* A task goes to its worker in one message. */
+#define NAMES_MOST (4u << 20)
+#define NAME_MOST  (FT_WIRE_MAX_PAYLOAD - (4u << 20))
 
 /* A job's exploration while a transaction changes it. */
 typedef struct exploration {
@@ -72,6 +77,8 @@ static ft_status save(ft_sql *sql, const exploration *x, ft_error *err)
 static ft_status add_task(ft_sql *sql, exploration *x, const char *name, ft_error *err)
 {
     int64_t id = FT_TASK_ID(x->n, FT_SUBTREE_FIRST + x->made);
+    if (strlen(name) > NAME_MOST)
+        return ft_error_set(err, FT_INPUT, "a part of an exploration has too long a name");
     if (x->made >= FT_SUBTREES_MOST)
         return ft_error_set(err, FT_LIMIT, "the job has more than %lld subtrees",
                             (long long)FT_SUBTREES_MOST);
@@ -119,7 +126,8 @@ static ft_status add_tasks(ft_sql *sql, exploration *x, const json_t *names, ft_
     return status;
 }
 
-/* Those that are new become one task: they are few beside what it will hand back. */
+/* Those that are new become one task, unless they are long: they are few beside what it will hand
+ * back. */
 static ft_status add_proposals(ft_sql *sql, exploration *x, const json_t *proposals, ft_error *err)
 {
     size_t i;
@@ -137,6 +145,9 @@ static ft_status add_proposals(ft_sql *sql, exploration *x, const json_t *propos
             status = add_key(sql, x, "s", (ft_span){key, strlen(key)}, &is_new, err);
         if (status != FT_OK) break;
         if (is_new) ft_strbuf_printf(&names, "%s%s", names.len ? " " : "", name);
+        if (names.len < NAMES_MOST) continue;
+        status = add_task(sql, x, ft_strbuf_text(&names), err);
+        ft_strbuf_clear(&names);
     }
     if (status == FT_OK && names.len) status = add_task(sql, x, ft_strbuf_text(&names), err);
     ft_strbuf_release(&names);

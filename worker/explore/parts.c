@@ -178,11 +178,21 @@ static int by_length(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* At most so many tasks of about the same size: subtrees near the root are large. */
-static json_t *tasks_of(ft_x_subtrees *all, uint32_t most)
+/* So that tasks fit into messages. */
+static size_t least_tasks(const ft_x_subtrees *all)
+{
+    enum { MARK = 6, MOST = 4 << 20 };
+    size_t bytes = 0;
+    for (size_t i = 0; i < all->len; i++) bytes += all->data[i].len * MARK + 1;
+    return bytes / MOST + 1;
+}
+
+/* About so many tasks at most, and of the same size: subtrees near the root are large. */
+static json_t *tasks_of(ft_x_subtrees *all, size_t most)
 {
     json_t *tasks = json_array();
     FT_REQUIRE(most);
+    if (most < least_tasks(all)) most = least_tasks(all);
     if (all->len) qsort(all->data, all->len, sizeof *all->data, by_length);
     for (size_t i = 0; i < most && i < all->len; i++) {
         ft_strbuf text = {0};
