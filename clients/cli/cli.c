@@ -35,6 +35,7 @@ static ft_exit (*const runs[FT_COMMANDS])(const ft_options *options) = {
     [FT_COMMAND_VERSION] = ft_run_version,
     [FT_COMMAND_EXPLORE] = ft_run_explore,
     [FT_COMMAND_LOWER] = ft_run_lower,
+    [FT_COMMAND_RUN] = ft_run_run,
     [FT_COMMAND_CONTEXT] = ft_run_context,
     [FT_COMMAND_COVER] = ft_run_cover,
 };

@@ -1,5 +1,6 @@
 /* usage: run_program PROGRAM            runs it, its lowest thread first; its output and exit code
  *        run_program --explore PROGRAM  every schedule: one line; exit code 1 if one fails
+ *        run_program --cover PROGRAM    prints a set of schedules that covers every input
  *
  * For tests/lower/run. Exit code 98: an error of the program, in one line; 99: the file. */
 #include <inttypes.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cover/search.h"
 #include "explore/search.h"
 #include "explore/symbolic.h"
 #include "program/binary.h"
@@ -95,14 +97,31 @@ static int explore(const ft_program *p)
     return status != FT_OK || !finished ? 99 : e.failing ? 1 : 0;
 }
 
+static int cover(const ft_program *p)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_schedule_set *set = NULL;
+    cover_search_counts counts;
+    ft_strbuf text = {0};
+    ft_status status = cover_search(p, &(cover_search_options){0}, &set, &counts, &err);
+    if (status == FT_OK) ft_schedule_set_print(set, &text);
+    if (status != FT_OK || counts.open)
+        fprintf(stderr, "%s\n", status ? err.message : counts.reason);
+    fputs(ft_strbuf_text(&text), stdout);
+    ft_strbuf_release(&text);
+    ft_schedule_set_free(set);
+    return status != FT_OK || counts.open ? 99 : 0;
+}
+
 int main(int argc, char **argv)
 {
     bool explores = argc == 3 && strcmp(argv[1], "--explore") == 0;
-    if (argc != (explores ? 3 : 2))
-        return fputs("usage: run_program [--explore] PROGRAM\n", stderr), 2;
+    bool covers = argc == 3 && strcmp(argv[1], "--cover") == 0;
+    if (argc != (explores || covers ? 3 : 2))
+        return fputs("usage: run_program [--explore|--cover] PROGRAM\n", stderr), 2;
     ft_program *program = read_program(argv[argc - 1]);
     if (!program) return 99;
-    int code = explores ? explore(program) : run(program);
+    int code = explores ? explore(program) : covers ? cover(program) : run(program);
     ft_program_free(program);
     return code;
 }

@@ -37,6 +37,7 @@ ft_exit ft_run_context(const ft_options *options);    /* context.c */
 ft_exit ft_run_cover(const ft_options *options);      /* cover.c */
 ft_exit ft_run_record(const ft_options *options);     /* record.c */
 ft_exit ft_run_replay(const ft_options *options);     /* replay.c */
+ft_exit ft_run_run(const ft_options *options);        /* run.c */
 ft_exit ft_run_manual(const ft_options *options);     /* manual.c */
 ft_exit ft_run_completion(const ft_options *options); /* completion.c */
 ft_exit ft_run_version(const ft_options *options);    /* manual.c */

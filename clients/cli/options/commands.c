@@ -214,6 +214,15 @@ static const struct {
          "foretell check --witness-dir found/ run.ftb\n"
          "foretell replay found/queue.c.1.json -- ./queue\n"
          "foretell replay found/run.ftb.1.json run.ftb -- ./test --case 3\n"},
+    [FT_COMMAND_RUN] =
+        {"PROGRAM is built with foretell-cc -g (or foretell-cc --light, which leaves out all but "
+         "the calls of synchronisation) from the source of the set. The inputs (--input, or "
+         "FORETELL_INPUTS in the environment) select a schedule; each synchronisation of the "
+         "program matches its next node there by thread, operation, object and FILE:LINE, and "
+         "waits for the nodes before it. Threads run in parallel otherwise. The exit code is the "
+         "program's; 3 if no schedule covers the inputs or the program did something else.",
+         "foretell run --schedules queue.schedules --input n=3 -- ./queue\n"
+         "foretell run --schedules queue.schedules --uncovered free -- ./queue\n"},
     [FT_COMMAND_MANUAL] = {"PAGE is markdown (default: the reference in docs/cli.md) or man "
                            "(docs/man/foretell.1).",
                            "foretell manual | less\n"

@@ -15,7 +15,7 @@
 #define RECORD_COMMANDS (BIT(RECORD) | BIT(TEST))
 #define LOWERS          (BIT(LOWER) | BIT(EXPLORE) | BIT(VERIFY))
 #define SOURCE_COMMANDS (LOWERS | BIT(CONTEXT) | BIT(COVER))
-#define INPUT_COMMANDS  (RECORD_COMMANDS | BIT(EXPLORE) | BIT(REPLAY))
+#define INPUT_COMMANDS  (RECORD_COMMANDS | BIT(EXPLORE) | BIT(REPLAY) | BIT(RUN))
 #define NET_COMMANDS                                                                               \
     (BIT(CHECK) | BIT(SUBMIT) | BIT(JOBS) | BIT(SHOW) | BIT(CANCEL) | BIT(WITNESS) | BIT(VERIFY) | \
      BIT(DIFF) | BIT(REVIEW) | BIT(REPLAY) | BIT(TOP) | BIT(TEST) | BIT(INTERVALS) | BIT(EXPLORE))
@@ -147,6 +147,15 @@ static const option_row rows[] = {
      "print which pass decided each candidate, its cost, and how many candidates each pass left"},
     {"full", 0, VALUE_NONE, NULL, NULL, MEMBER(full), VIEW_COMMANDS,
      "print every step of a schedule; do not fold runs of steps of one thread"},
+    {"schedules", 0, VALUE_TEXT, "SET", NULL, MEMBER(schedules), BIT(RUN),
+     "the file with the set of schedules"},
+    {"uncovered", 0, VALUE_TEXT, "HOW", "stop|free", MEMBER(uncovered), BIT(RUN),
+     "inputs that no schedule covers, and a step that the schedule does not have: stop (end with "
+     "exit code 3, the default) or free (report it and go on without a schedule)"},
+    {"delays", 0, VALUE_NUMBER, "SEED", NULL, MEMBER(delays), BIT(RUN),
+     "make random delays at synchronisation, and check the order of all operations afterwards"},
+    {"quiet", 'q', VALUE_NONE, NULL, NULL, MEMBER(quiet), BIT(RUN),
+     "do not print which schedule the inputs select"},
     {"quiet", 'q', VALUE_NONE, NULL, NULL, MEMBER(quiet), REPORT_COMMANDS | RECORD_COMMANDS,
      "print only the summary line, and no progress"},
     {"wait", 0, VALUE_NONE, NULL, NULL, MEMBER(wait), BIT(SHOW), "wait until the job has ended"},
@@ -599,7 +608,7 @@ ft_status ft_options_parse(int argc, char **argv, ft_options *options, ft_error 
         if (only_arguments || word[0] != '-' || !word[1]) {
             ft_vec_push(&options->arguments, word);
             /* Arguments behind the program's name are the program's, as with env and nice. */
-            if (RECORD_COMMANDS >> options->command & 1) only_arguments = true;
+            if ((RECORD_COMMANDS | BIT(RUN)) >> options->command & 1) only_arguments = true;
         } else if (strcmp(word, "--") == 0) {
             only_arguments = true;
             options->before = options->arguments.len;

@@ -68,6 +68,8 @@ ft_exit ft_exit_worse(ft_exit a, ft_exit b);
     X(RECORD, "record", "[--] PROGRAM ARGS", 1, 0, "run a program and record a trace of it")       \
     X(REPLAY, "replay", "WITNESS [TRACE] -- PROGRAM ARGS", 2, 0,                                   \
       "run a recorded program through a witness, up to its bug")                                   \
+    X(RUN, "run", "--schedules SET [--] PROGRAM ARGS", 1, 0,                                       \
+      "run a program under a set of schedules")                                                    \
     X(MANUAL, "manual", "[PAGE]", 0, 1, "print the reference of all commands and options")         \
     X(COMPLETION, "completion", "SHELL", 1, 1, "print completions for bash, zsh or fish")          \
     X(VERSION, "version", "", 0, 0, "print the version")
@@ -161,6 +163,9 @@ typedef struct ft_options {
     uint32_t deadline; /* seconds */
     bool stop, live_inputs, unordered_hand_overs;
     bool no_replay; /* of `test` */
+    /* run */
+    const char *schedules, *uncovered;
+    uint32_t delays;
     /* others */
     const char *to;             /* the format of `convert`, `merge` and `record` */
     const char *state, *reason; /* of `review` */

@@ -8,7 +8,7 @@
  * This folder knows no traces: names of their events are names of the language too.
  *
  * Imports: options, terminal, record/maker/symbols, record/raw, common/base, common/explore,
- * common/program, common/program/witness. */
+ * common/program, common/program/witness, common/schedules. */
 #ifndef FT_CLI_PROGRAMS_H
 #define FT_CLI_PROGRAMS_H
 

@@ -36,6 +36,33 @@ ft_status ft_inputs_give(const ft_texts *settings, ft_error *err)
     return status;
 }
 
+static uint64_t value_in_environment(const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *line = getenv(FT_INPUTS_VARIABLE); line && *line;) {
+        if (strncmp(line, name, length) == 0 && line[length] == '=')
+            return line[length + 1] == '-' ? (uint64_t)strtoll(line + length + 1, NULL, 0)
+                                           : strtoull(line + length + 1, NULL, 0);
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return 0;
+}
+
+uint64_t ft_inputs_value(const ft_texts *settings, const char *name)
+{
+    for (size_t i = 0; i < settings->len; i++) {
+        ft_error err = FT_ERROR_INIT;
+        char *known = NULL;
+        long long value = 0;
+        bool good = ft_input_setting(settings->data[i], &known, &value, &err) == FT_OK;
+        bool same = good && strcmp(known, name) == 0;
+        free(known);
+        if (same) return (uint64_t)value;
+    }
+    return value_in_environment(name);
+}
+
 void ft_inputs_quote(const ft_texts *settings, ft_strbuf *out)
 {
     for (size_t i = 0; i < settings->len; i++) {

@@ -68,6 +68,8 @@ ft_status ft_input_setting(const char *text, char **name, long long *value,
                            ft_error *err) FT_MUST_CHECK;
 /* Gives the settings to the programs that this process starts from here on. */
 ft_status ft_inputs_give(const ft_texts *settings, ft_error *err) FT_MUST_CHECK;
+/* The value that a program gets: of the settings, else of this process's environment, else 0. */
+uint64_t ft_inputs_value(const ft_texts *settings, const char *name);
 /* " --input NAME=VALUE" for each, as a shell takes them. */
 void ft_inputs_quote(const ft_texts *settings, ft_strbuf *out);
 /* Reports the names that a program asked for and that have no value. */

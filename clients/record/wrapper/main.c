@@ -29,6 +29,8 @@ static const char help[] =
     "  CC=foretell-cc CXX=foretell-c++ make\n"
     "  CC=foretell-cc CXX=foretell-c++ cmake -S . -B build\n"
     "  CC=foretell-cc ./configure && make\n\n"
+    "--light leaves out all but the calls of synchronisation, and optimisation is as given: for\n"
+    "`foretell run` (such a program cannot be recorded).\n\n"
     "--symbolic also records how values are computed (`foretell record --symbolic`). It needs "
     "clang\n"
     "and compiles with -O0.\n\n"
@@ -161,12 +163,12 @@ static void add_last(ft_command *command, bool clang)
     if (clang) ft_command_add(command, unused_to);
 }
 
-/* Takes --symbolic out of the arguments. */
-static bool wants_terms(int *argc, char **argv)
+/* Takes that option of the wrapper's own out of the arguments. */
+static bool takes_out(int *argc, char **argv, const char *option)
 {
     int kept = 1;
     for (int i = 1; i < *argc; i++)
-        if (strcmp(argv[i], "--symbolic") != 0) argv[kept++] = argv[i];
+        if (strcmp(argv[i], option) != 0) argv[kept++] = argv[i];
     bool found = kept < *argc;
     argv[ *argc = kept] = NULL;
     return found;
@@ -293,14 +295,20 @@ static void add_plugin(ft_command *command, const ft_request *r, bool clang)
 
 /* How it is compiled and linked; the link's options are still to come. */
 static ft_command prepare(const char *compiler, const ft_request *r, const char *folder,
-                          const ft_command *expanded, int argc, char **argv)
+                          const ft_command *expanded, int argc, char **argv, bool light)
 {
     bool clang = is_clang(compiler);
     ft_command command = {0};
-    name_assembler(compiler, clang);
+    if (!light) name_assembler(compiler, clang);
     add_words(&command, compiler);
-    add_compile(&command, r, clang, folder);
+    if (light)
+        ft_command_add_all(&command,
+                           (const char *const[]){"-g", "-fno-optimize-sibling-calls", "-idirafter",
+                                                 ours(folder, "include"), NULL});
+    else
+        add_compile(&command, r, clang, folder);
     add_arguments(&command, r, clang, expanded, argc, argv);
+    if (light) return command;
     add_last(&command, clang);
     add_plugin(&command, r, clang);
     return command;
@@ -328,7 +336,8 @@ static _Noreturn void become(const ft_command *command)
 
 int main(int argc, char **argv)
 {
-    bool terms = wants_terms(&argc, argv);
+    bool terms = takes_out(&argc, argv, "--symbolic");
+    bool light = takes_out(&argc, argv, "--light");
     if (argc > 1 && !strcmp(argv[1], "--foretell-help")) {
         fputs(help, stdout);
         return 0;
@@ -342,7 +351,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (terms) return build_with_terms(argv[0], &arguments, &r, folder);
-    ft_command command = prepare(compiler, &r, folder, &arguments, argc, argv);
+    ft_command command = prepare(compiler, &r, folder, &arguments, argc, argv, light);
     if (!r.links || !r.has_input) become(&command);
     ft_link link = link_of(&r, folder);
     ft_process_catch();

@@ -5,7 +5,7 @@
  * call the functions below before the real function does it. Function entries and exits (frames.c)
  * give every access its stack.
  *
- * Imports: exploring, libc, log, raw, replay, scheduling, state, common/trace. */
+ * Imports: constrained, exploring, libc, log, raw, replay, scheduling, state, common/trace. */
 #ifndef FT_RECORD_ACCESSES_H
 #define FT_RECORD_ACCESSES_H
 

@@ -2,6 +2,7 @@
  * sequentially consistent, in the step that it records. */
 #include "accesses/accesses.h"
 #include "accesses/needs.h"
+#include "constrained/constrained.h"
 #include "exploring/exploring.h"
 #include "libc/contract.h"
 #include "log/hot.h"
@@ -39,6 +40,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
         (void)o;                                                                                   \
         ft_rt_touch(a);                                                                            \
         EXPLORED(explored, a, v, operator, CODE);                                                  \
+        FT_RT_CONSTRAINED_SCOPE(explored, a, CODE);                                                \
         ft_rt_about_atomic(FT_EVENT_RMW, CODE, a, sizeof *a);                                      \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type old = __atomic_load_n(a, __ATOMIC_SEQ_CST), made;                                     \
@@ -57,6 +59,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
     {                                                                                              \
         ft_rt_touch(a);                                                                            \
         EXPLORED(SWAP, a, *expected, v, pc);                                                       \
+        FT_RT_CONSTRAINED_SCOPE(SWAP, a, pc);                                                      \
         ft_rt_about_atomic(FT_RT_ANY, pc, a, sizeof *a);                                           \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type old = *expected;                                                                      \
@@ -87,6 +90,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
         (void)o;                                                                                   \
         ft_rt_touch(a);                                                                            \
         EXPLORED(LOAD, a, 0, 0, CODE);                                                             \
+        FT_RT_CONSTRAINED_SCOPE(LOAD, a, CODE);                                                    \
         ft_rt_about_atomic(FT_EVENT_READ, CODE, a, sizeof *a);                                     \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type value = __atomic_load_n(a, __ATOMIC_SEQ_CST);                                         \
@@ -103,6 +107,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
         (void)o;                                                                                   \
         ft_rt_touch(a);                                                                            \
         EXPLORED(STORE, a, v, 0, CODE);                                                            \
+        FT_RT_CONSTRAINED_SCOPE(STORE, a, CODE);                                                   \
         ft_rt_about_atomic(FT_EVENT_WRITE, CODE, a, sizeof *a);                                    \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                  \
@@ -154,6 +159,7 @@ int8_t __tsan_atomic8_load(const volatile int8_t *a, order o)
     (void)o;
     ft_rt_touch(a);
     EXPLORED(LOAD, a, 0, 0, CODE);
+    FT_RT_CONSTRAINED_SCOPE(LOAD, a, CODE);
     ft_rt_about_atomic(FT_RT_ANY, CODE, a, sizeof *a);
     ft_rt_thread *self = ft_rt_enter();
     int8_t value = __atomic_load_n(a, __ATOMIC_SEQ_CST);

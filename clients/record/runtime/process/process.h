@@ -4,8 +4,8 @@
  * _exit. Each thread is known from its creation to its end. Child processes run unrecorded. Signal
  * handlers run as code of their thread, with the baton.
  *
- * Imports: accesses, annotations, assembly, exploring, files, inputs, libc, log, memory, raw,
- * replay, scheduling, state, sync, world, common/trace. */
+ * Imports: accesses, annotations, assembly, constrained, exploring, files, inputs, libc, log,
+ * memory, raw, replay, scheduling, state, sync, world, common/trace. */
 #ifndef FT_RECORD_PROCESS_H
 #define FT_RECORD_PROCESS_H
 

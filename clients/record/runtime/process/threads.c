@@ -8,6 +8,7 @@
 
 #include "accesses/accesses.h"
 #include "annotations/annotations.h"
+#include "constrained/constrained.h"
 #include "exploring/exploring.h"
 #include "files/files.h"
 #include "inputs/channels.h"
@@ -228,6 +229,10 @@ int ft_rt_create_from(pthread_t *handle, const pthread_attr_t *attributes, void 
                       void *argument, const void *function, const void *pc)
 {
     FT_RT_EXPLORED(ft_rt_x_create(handle, attributes, start, argument, pc));
+    int constrained;
+    if (__builtin_expect(ft_rt_constrained, 0) &&
+        ft_rt_c_create(handle, attributes, start, argument, &constrained, pc))
+        return constrained;
     ft_rt_about_object((const void *)FT_RT_CREATES, pc);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) return create_unrecorded(handle, attributes, start, argument);
@@ -269,6 +274,9 @@ int ft_rt_join(pthread_t handle, void **result, const void *pc)
 {
     void *value;
     FT_RT_EXPLORED(ft_rt_x_join(handle, result, false, FT_RT_X_NO_LIMIT, pc));
+    int constrained;
+    if (__builtin_expect(ft_rt_constrained, 0) && ft_rt_c_join(handle, result, &constrained, pc))
+        return constrained;
     ft_rt_about_object((const void *)FT_RT_JOINS, pc);
     FT_RT_POSTPONE();
     ft_rt_thread *self = ft_rt_enter();
@@ -456,7 +464,7 @@ static void start(void)
     if (tried) return;
     tried = true;
     ft_rt_real_start();
-    if (ft_rt_x_open()) {
+    if (ft_rt_x_open() || ft_rt_c_open()) {
         at_quick_exit(finish);
         return;
     }
@@ -495,6 +503,7 @@ __attribute__((constructor(101))) static void start_early(void)
 __attribute__((destructor(101))) static void finish(void)
 {
     if (ft_rt_exploring) ft_rt_x_finish();
+    ft_rt_c_exit();
     ft_rt_thread *self = ft_rt_enter();
     if (self && ft_rt_following) ft_rt_follow_exit(self);
     if (self) ft_rt_log_wants(), ft_rt_log_deadlocks(), ft_rt_log_open_line();
@@ -506,6 +515,7 @@ __attribute__((destructor(101))) static void finish(void)
 void _exit(int code)
 {
     ft_rt_x_exit(code);
+    ft_rt_c_exit();
     ft_rt_thread *self = ft_rt_enter();
     if (self && ft_rt_following) ft_rt_follow_exit(self);
     if (self)

@@ -1,4 +1,5 @@
 /* Barriers; the `kind` of their objects is the number of threads in a round. */
+#include "constrained/constrained.h"
 #include "exploring/exploring.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
@@ -15,6 +16,7 @@ int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t
                          unsigned count)
 {
     FT_RT_EXPLORED(ft_rt_x_barrier_init(barrier, attributes, count, __builtin_return_address(0)));
+    FT_RT_CONSTRAINED(INIT, barrier, FT_REAL(pthread_barrier_init)(barrier, attributes, count));
     ft_rt_about_followed(barrier, __builtin_return_address(0));
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_barrier_init)(barrier, attributes, count);
@@ -26,6 +28,7 @@ int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t
 
 int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
+    FT_RT_CONSTRAINED(DESTROY, barrier, FT_REAL(pthread_barrier_destroy)(barrier));
     FT_RT_HOOK(pthread_barrier_destroy, barrier);
     FT_RT_ENDS(barrier, ft_rt_object_at(FT_RAW_CLASS_BARRIER, barrier, 1));
     return FT_RT_END(FT_REAL(pthread_barrier_destroy)(barrier));
@@ -52,6 +55,10 @@ static int arrive(ft_rt_thread *self, ft_rt_object *b, uint32_t site)
 int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
     FT_RT_EXPLORED(ft_rt_x_barrier_wait(barrier, __builtin_return_address(0)));
+    int constrained;
+    if (__builtin_expect(ft_rt_constrained, 0) &&
+        ft_rt_c_barrier(barrier, &constrained, __builtin_return_address(0)))
+        return constrained;
     FT_RT_HOOK(pthread_barrier_wait, barrier);
     return FT_RT_END(arrive(self, ft_rt_object_at(FT_RAW_CLASS_BARRIER, barrier, 1), FT_RT_SITE));
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <threads.h>
 
+#include "constrained/constrained.h"
 #include "exploring/exploring.h"
 #include "inputs/inputs.h"
 #include "libc/contract.h"
@@ -50,6 +51,10 @@ static int wait_on(ft_rt_thread *self, const pthread_cond_t *condition,
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
     FT_RT_EXPLORED(ft_rt_x_wait(condition, mutex, FT_RT_X_NO_LIMIT, CODE));
+    int constrained;
+    if (__builtin_expect(ft_rt_constrained, 0) &&
+        ft_rt_c_wait(condition, mutex, &constrained, CODE))
+        return constrained;
     FT_RT_HOOK(pthread_cond_wait, condition, mutex);
     return FT_RT_END(wait_on(self, condition, mutex, NULL, FT_RT_SITE));
 }
@@ -65,6 +70,10 @@ int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
 {
     FT_RT_EXPLORED(
         ft_rt_x_wait(condition, mutex, ft_rt_x_limit_until(clock_of(condition), until), CODE));
+    int constrained;
+    if (__builtin_expect(ft_rt_constrained, 0) &&
+        ft_rt_c_wait(condition, mutex, &constrained, CODE))
+        return constrained;
     FT_RT_HOOK(pthread_cond_timedwait, condition, mutex, until);
     struct timespec deadline = ft_rt_deadline(clock_of(condition), until);
     return FT_RT_END(wait_on(self, condition, mutex, &deadline, FT_RT_SITE));
@@ -74,6 +83,10 @@ int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, cl
                            const struct timespec *until)
 {
     FT_RT_EXPLORED(ft_rt_x_wait(condition, mutex, ft_rt_x_limit_until(clock, until), CODE));
+    int constrained;
+    if (__builtin_expect(ft_rt_constrained, 0) &&
+        ft_rt_c_wait(condition, mutex, &constrained, CODE))
+        return constrained;
     FT_RT_HOOK(pthread_cond_clockwait, condition, mutex, clock, until);
     struct timespec deadline = ft_rt_deadline(clock, until);
     return FT_RT_END(wait_on(self, condition, mutex, &deadline, FT_RT_SITE));
@@ -82,6 +95,7 @@ int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, cl
 int pthread_cond_signal(pthread_cond_t *condition)
 {
     FT_RT_EXPLORED(ft_rt_x_notify(condition, false, CODE));
+    FT_RT_CONSTRAINED(SIGNAL, condition, FT_REAL(pthread_cond_signal)(condition));
     FT_RT_HOOK(pthread_cond_signal, condition);
     ft_rt_object *c = condition_at(condition);
     FT_RT_SYNC(SIGNAL, 0, c, FT_RT_SITE);
@@ -92,6 +106,7 @@ int pthread_cond_signal(pthread_cond_t *condition)
 int pthread_cond_broadcast(pthread_cond_t *condition)
 {
     FT_RT_EXPLORED(ft_rt_x_notify(condition, true, CODE));
+    FT_RT_CONSTRAINED(BROADCAST, condition, FT_REAL(pthread_cond_broadcast)(condition));
     FT_RT_HOOK(pthread_cond_broadcast, condition);
     ft_rt_object *c = condition_at(condition);
     FT_RT_SYNC(BROADCAST, 0, c, FT_RT_SITE);
@@ -102,6 +117,7 @@ int pthread_cond_broadcast(pthread_cond_t *condition)
 int pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes)
 {
     FT_RT_EXPLORED(ft_rt_x_condition_init(condition, attributes));
+    FT_RT_CONSTRAINED(INIT, condition, FT_REAL(pthread_cond_init)(condition, attributes));
     ft_rt_about_followed(condition, CODE);
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_cond_init)(condition, attributes);
@@ -112,6 +128,7 @@ int pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attri
 
 int pthread_cond_destroy(pthread_cond_t *condition)
 {
+    FT_RT_CONSTRAINED(DESTROY, condition, FT_REAL(pthread_cond_destroy)(condition));
     FT_RT_HOOK(pthread_cond_destroy, condition);
     FT_RT_ENDS(condition, condition_at(condition));
     return FT_RT_END(0);
@@ -129,6 +146,10 @@ int cnd_wait(cnd_t *condition, mtx_t *mutex)
 {
     FT_RT_EXPLORED(thrd_of(ft_rt_x_wait((pthread_cond_t *)condition, (pthread_mutex_t *)mutex,
                                         FT_RT_X_NO_LIMIT, CODE)));
+    int constrained;
+    if (__builtin_expect(ft_rt_constrained, 0) &&
+        ft_rt_c_wait((pthread_cond_t *)condition, (pthread_mutex_t *)mutex, &constrained, CODE))
+        return thrd_of(constrained);
     FT_RT_HOOK(cnd_wait, condition, mutex);
     return FT_RT_END(thrd_of(
         wait_on(self, (pthread_cond_t *)condition, (pthread_mutex_t *)mutex, NULL, FT_RT_SITE)));
@@ -139,6 +160,10 @@ int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
 {
     FT_RT_EXPLORED(thrd_of(ft_rt_x_wait((pthread_cond_t *)condition, (pthread_mutex_t *)mutex,
                                         ft_rt_x_limit_until(CLOCK_REALTIME, until), CODE)));
+    int constrained;
+    if (__builtin_expect(ft_rt_constrained, 0) &&
+        ft_rt_c_wait((pthread_cond_t *)condition, (pthread_mutex_t *)mutex, &constrained, CODE))
+        return thrd_of(constrained);
     FT_RT_HOOK(cnd_timedwait, condition, mutex, until);
     struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
     return FT_RT_END(thrd_of(wait_on(self, (pthread_cond_t *)condition, (pthread_mutex_t *)mutex,
@@ -148,6 +173,7 @@ int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
 int cnd_signal(cnd_t *condition)
 {
     FT_RT_EXPLORED(thrd_of(ft_rt_x_notify((pthread_cond_t *)condition, false, CODE)));
+    FT_RT_CONSTRAINED(SIGNAL, condition, FT_REAL(cnd_signal)(condition));
     FT_RT_HOOK(cnd_signal, condition);
     ft_rt_object *c = condition_at((pthread_cond_t *)condition);
     FT_RT_SYNC(SIGNAL, 0, c, FT_RT_SITE);
@@ -158,6 +184,7 @@ int cnd_signal(cnd_t *condition)
 int cnd_broadcast(cnd_t *condition)
 {
     FT_RT_EXPLORED(thrd_of(ft_rt_x_notify((pthread_cond_t *)condition, true, CODE)));
+    FT_RT_CONSTRAINED(BROADCAST, condition, FT_REAL(cnd_broadcast)(condition));
     FT_RT_HOOK(cnd_broadcast, condition);
     ft_rt_object *c = condition_at((pthread_cond_t *)condition);
     FT_RT_SYNC(BROADCAST, 0, c, FT_RT_SITE);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <threads.h>
 
+#include "constrained/constrained.h"
 #include "exploring/exploring.h"
 #include "inputs/inputs.h"
 #include "libc/contract.h"
@@ -170,6 +171,7 @@ static int unlock_mutex(const pthread_mutex_t *mutex, uint32_t site, const ft_rt
 int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
     FT_RT_EXPLORED(ft_rt_x_mutex_init(mutex, attributes));
+    FT_RT_CONSTRAINED(INIT, mutex, FT_REAL(pthread_mutex_init)(mutex, attributes));
     ft_rt_about_followed(mutex, CODE);
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_mutex_init)(mutex, attributes);
@@ -181,6 +183,7 @@ int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attrib
 
 int pthread_mutex_destroy(pthread_mutex_t *mutex)
 {
+    FT_RT_CONSTRAINED(DESTROY, mutex, FT_REAL(pthread_mutex_destroy)(mutex));
     FT_RT_HOOK(pthread_mutex_destroy, mutex);
     FT_RT_ENDS(mutex, mutex_at(mutex));
     return FT_RT_END(FT_REAL(pthread_mutex_destroy)(mutex));
@@ -189,6 +192,7 @@ int pthread_mutex_destroy(pthread_mutex_t *mutex)
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     FT_RT_EXPLORED(ft_rt_x_lock(mutex, FT_RT_X_NO_LIMIT, CODE));
+    FT_RT_CONSTRAINED(LOCK, mutex, FT_REAL(pthread_mutex_lock)(mutex));
     tell_child(mutex, CODE);
     FT_RT_POSTPONE();
     FT_RT_HOOK(pthread_mutex_lock, mutex);
@@ -198,6 +202,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
     FT_RT_EXPLORED(ft_rt_x_try_lock(mutex, CODE));
+    FT_RT_CONSTRAINED(TRY_LOCK, mutex, FT_REAL(pthread_mutex_trylock)(mutex));
     FT_RT_HOOK(pthread_mutex_trylock, mutex);
     return FT_RT_END(lock_mutex(mutex, NULL, true, FT_RT_SITE, self));
 }
@@ -205,6 +210,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex)
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
 {
     FT_RT_EXPLORED(ft_rt_x_lock(mutex, ft_rt_x_limit_until(CLOCK_REALTIME, until), CODE));
+    FT_RT_CONSTRAINED_UNTIL(LOCK, mutex, FT_REAL(pthread_mutex_lock)(mutex), ETIMEDOUT);
     FT_RT_HOOK(pthread_mutex_timedlock, mutex, until);
     struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
     return FT_RT_END(lock_mutex(mutex, &deadline, false, FT_RT_SITE, self));
@@ -213,6 +219,7 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
 int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until)
 {
     FT_RT_EXPLORED(ft_rt_x_lock(mutex, ft_rt_x_limit_until(clock, until), CODE));
+    FT_RT_CONSTRAINED_UNTIL(LOCK, mutex, FT_REAL(pthread_mutex_lock)(mutex), ETIMEDOUT);
     FT_RT_HOOK(pthread_mutex_clocklock, mutex, clock, until);
     struct timespec deadline = ft_rt_deadline(clock, until);
     return FT_RT_END(lock_mutex(mutex, &deadline, false, FT_RT_SITE, self));
@@ -221,6 +228,7 @@ int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struc
 int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     FT_RT_EXPLORED(ft_rt_x_unlock(mutex, CODE));
+    FT_RT_CONSTRAINED(UNLOCK, mutex, FT_REAL(pthread_mutex_unlock)(mutex));
     FT_RT_HOOK(pthread_mutex_unlock, mutex);
     return FT_RT_END(unlock_mutex(mutex, FT_RT_SITE, self));
 }
@@ -234,19 +242,21 @@ static int thrd_of(int result)
     return result ? thrd_error : thrd_success;
 }
 
-#define MTX(name, parameters, arguments, call, explored)                                           \
+#define MTX(name, parameters, arguments, operation, call, explored)                                \
     int name parameters                                                                            \
     {                                                                                              \
         pthread_mutex_t *mutex = (pthread_mutex_t *)m;                                             \
         FT_RT_EXPLORED(thrd_of(explored));                                                         \
+        FT_RT_CONSTRAINED(operation, m, FT_REAL(name)(arguments));                                 \
         FT_RT_HOOK(name, arguments);                                                               \
         return FT_RT_END(thrd_of(call));                                                           \
     }
-MTX(mtx_lock, (mtx_t * m), m, lock_mutex(mutex, NULL, false, FT_RT_SITE, self),
+MTX(mtx_lock, (mtx_t * m), m, LOCK, lock_mutex(mutex, NULL, false, FT_RT_SITE, self),
     ft_rt_x_lock(mutex, FT_RT_X_NO_LIMIT, CODE))
-MTX(mtx_trylock, (mtx_t * m), m, lock_mutex(mutex, NULL, true, FT_RT_SITE, self),
+MTX(mtx_trylock, (mtx_t * m), m, TRY_LOCK, lock_mutex(mutex, NULL, true, FT_RT_SITE, self),
     ft_rt_x_try_lock(mutex, CODE))
-MTX(mtx_unlock, (mtx_t * m), m, unlock_mutex(mutex, FT_RT_SITE, self), ft_rt_x_unlock(mutex, CODE))
+MTX(mtx_unlock, (mtx_t * m), m, UNLOCK, unlock_mutex(mutex, FT_RT_SITE, self),
+    ft_rt_x_unlock(mutex, CODE))
 
 int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict until)
 {
@@ -306,6 +316,7 @@ int pthread_spin_destroy(pthread_spinlock_t *spin)
 int pthread_spin_lock(pthread_spinlock_t *spin)
 {
     FT_RT_EXPLORED(ft_rt_x_spin_lock(spin, false, CODE));
+    FT_RT_CONSTRAINED(LOCK, spin, FT_REAL(pthread_spin_lock)(spin));
     FT_RT_POSTPONE();
     FT_RT_HOOK(pthread_spin_lock, spin);
     ft_rt_object *o = spin_at(spin);
@@ -318,6 +329,7 @@ int pthread_spin_lock(pthread_spinlock_t *spin)
 int pthread_spin_trylock(pthread_spinlock_t *spin)
 {
     FT_RT_EXPLORED(ft_rt_x_spin_lock(spin, true, CODE));
+    FT_RT_CONSTRAINED(TRY_LOCK, spin, FT_REAL(pthread_spin_trylock)(spin));
     FT_RT_HOOK(pthread_spin_trylock, spin);
     ft_rt_object *o = spin_at(spin);
     bool held = o->owner != NULL;
@@ -332,6 +344,7 @@ int pthread_spin_trylock(pthread_spinlock_t *spin)
 int pthread_spin_unlock(pthread_spinlock_t *spin)
 {
     FT_RT_EXPLORED(ft_rt_x_spin_unlock(spin, CODE));
+    FT_RT_CONSTRAINED(UNLOCK, spin, FT_REAL(pthread_spin_unlock)(spin));
     FT_RT_HOOK(pthread_spin_unlock, spin);
     ft_rt_object *o = spin_at(spin);
     FT_RT_SYNC(RELEASE, 0, o, FT_RT_SITE);
@@ -401,6 +414,7 @@ static int take(ft_rt_thread *self, ft_rt_object *o, bool write, bool try,
 int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
 {
     FT_RT_EXPLORED(ft_rt_x_rwlock_init(lock, attributes));
+    FT_RT_CONSTRAINED(INIT, lock, FT_REAL(pthread_rwlock_init)(lock, attributes));
     ft_rt_about_followed(lock, CODE);
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(pthread_rwlock_init)(lock, attributes);
@@ -412,24 +426,26 @@ int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attr
 
 int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 {
+    FT_RT_CONSTRAINED(DESTROY, lock, FT_REAL(pthread_rwlock_destroy)(lock));
     FT_RT_HOOK(pthread_rwlock_destroy, lock);
     FT_RT_ENDS(lock, rwlock_at(lock));
     return FT_RT_END(FT_REAL(pthread_rwlock_destroy)(lock));
 }
 
-#define RWLOCK(name, write, try)                                                                   \
+#define RWLOCK(name, write, try, operation)                                                        \
     int pthread_rwlock_##name(pthread_rwlock_t *lock)                                              \
     {                                                                                              \
         FT_RT_EXPLORED(ft_rt_x_rwlock(lock, write, try, FT_RT_X_NO_LIMIT, CODE));                  \
+        FT_RT_CONSTRAINED(operation, lock, FT_REAL(pthread_rwlock_##name)(lock));                  \
         if (!try) tell_child_of(lock, !write, CODE);                                               \
         FT_RT_POSTPONE();                                                                          \
         FT_RT_HOOK(pthread_rwlock_##name, lock);                                                   \
         return FT_RT_END(take(self, rwlock_at(lock), write, try, NULL, FT_RT_SITE));               \
     }
-RWLOCK(rdlock, false, false)
-RWLOCK(wrlock, true, false)
-RWLOCK(tryrdlock, false, true)
-RWLOCK(trywrlock, true, true)
+RWLOCK(rdlock, false, false, READ_LOCK)
+RWLOCK(wrlock, true, false, WRITE_LOCK)
+RWLOCK(tryrdlock, false, true, TRY_READ_LOCK)
+RWLOCK(trywrlock, true, true, TRY_WRITE_LOCK)
 
 #define RWLOCK_UNTIL(name, write)                                                                  \
     int pthread_rwlock_timed##name(pthread_rwlock_t *lock, const struct timespec *until)           \
@@ -455,6 +471,7 @@ RWLOCK_UNTIL(wrlock, true)
 int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     FT_RT_EXPLORED(ft_rt_x_rwlock_unlock(lock, CODE));
+    FT_RT_CONSTRAINED(RW_UNLOCK, lock, FT_REAL(pthread_rwlock_unlock)(lock));
     FT_RT_HOOK(pthread_rwlock_unlock, lock);
     ft_rt_object *o = rwlock_at(lock);
     assert(!o->owner || !o->count); /* one writer or some readers */

@@ -3,6 +3,7 @@
 #include <threads.h>
 
 #include "accesses/needs.h"
+#include "constrained/constrained.h"
 #include "exploring/exploring.h"
 #include "libc/contract.h"
 #include "libc/libc.h"
@@ -94,6 +95,9 @@ int pthread_once(pthread_once_t *once, void (*initialise)(void))
 {
     uint32_t site;
     FT_RT_EXPLORED(explored_once(once, initialise, __builtin_return_address(0)));
+    if (__builtin_expect(ft_rt_constrained, 0) &&
+        ft_rt_c_once(once, initialise, __builtin_return_address(0)))
+        return 0;
     FT_RT_HOOK(pthread_once, once, initialise);
     ft_rt_object *o = ft_rt_object_at(FT_RAW_CLASS_ONCE, once, 0);
     site = FT_RT_SITE;

@@ -4,6 +4,7 @@
 #include <semaphore.h>
 
 #include "accesses/accesses.h"
+#include "constrained/constrained.h"
 #include "exploring/exploring.h"
 #include "inputs/inputs.h"
 #include "libc/contract.h"
@@ -29,6 +30,7 @@ static ft_rt_object *semaphore_at(sem_t *semaphore)
 int sem_init(sem_t *semaphore, int shared, unsigned value)
 {
     FT_RT_EXPLORED(ft_rt_x_semaphore_init(semaphore, shared, value));
+    FT_RT_CONSTRAINED(INIT, semaphore, FT_REAL(sem_init)(semaphore, shared, value));
     ft_rt_about_followed(semaphore, __builtin_return_address(0));
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(sem_init)(semaphore, shared, value);
@@ -40,6 +42,7 @@ int sem_init(sem_t *semaphore, int shared, unsigned value)
 
 int sem_destroy(sem_t *semaphore)
 {
+    FT_RT_CONSTRAINED(DESTROY, semaphore, FT_REAL(sem_destroy)(semaphore));
     FT_RT_HOOK(sem_destroy, semaphore);
     FT_RT_ENDS(semaphore, semaphore_at(semaphore));
     return FT_RT_END(FT_REAL(sem_destroy)(semaphore));
@@ -88,6 +91,7 @@ static int take_unit(ft_rt_thread *self, sem_t *semaphore, const struct timespec
 int sem_wait(sem_t *semaphore)
 {
     FT_RT_EXPLORED(ft_rt_x_take(semaphore, false, FT_RT_X_NO_LIMIT, CODE));
+    FT_RT_CONSTRAINED(TAKE, semaphore, FT_REAL(sem_wait)(semaphore));
     FT_RT_HOOK(sem_wait, semaphore);
     return FT_RT_END(take_unit(self, semaphore, NULL, false, FT_RT_SITE));
 }
@@ -95,6 +99,7 @@ int sem_wait(sem_t *semaphore)
 int sem_trywait(sem_t *semaphore)
 {
     FT_RT_EXPLORED(ft_rt_x_take(semaphore, true, FT_RT_X_NO_LIMIT, CODE));
+    FT_RT_CONSTRAINED(TRY_TAKE, semaphore, FT_REAL(sem_trywait)(semaphore));
     FT_RT_HOOK(sem_trywait, semaphore);
     return FT_RT_END(take_unit(self, semaphore, NULL, true, FT_RT_SITE));
 }
@@ -103,6 +108,7 @@ int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
     FT_RT_EXPLORED(
         ft_rt_x_take(semaphore, false, ft_rt_x_limit_until(CLOCK_REALTIME, until), CODE));
+    FT_RT_CONSTRAINED_UNTIL(TAKE, semaphore, FT_REAL(sem_wait)(semaphore), fail_with(ETIMEDOUT));
     FT_RT_HOOK(sem_timedwait, semaphore, until);
     struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
     return FT_RT_END(take_unit(self, semaphore, &deadline, false, FT_RT_SITE));
@@ -111,6 +117,7 @@ int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
 {
     FT_RT_EXPLORED(ft_rt_x_take(semaphore, false, ft_rt_x_limit_until(clock, until), CODE));
+    FT_RT_CONSTRAINED_UNTIL(TAKE, semaphore, FT_REAL(sem_wait)(semaphore), fail_with(ETIMEDOUT));
     FT_RT_HOOK(sem_clockwait, semaphore, clock, until);
     struct timespec deadline = ft_rt_deadline(clock, until);
     return FT_RT_END(take_unit(self, semaphore, &deadline, false, FT_RT_SITE));
@@ -119,6 +126,7 @@ int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *unti
 int sem_post(sem_t *semaphore)
 {
     FT_RT_EXPLORED(ft_rt_x_post(semaphore, CODE));
+    FT_RT_CONSTRAINED(POST, semaphore, FT_REAL(sem_post)(semaphore));
     FT_RT_HOOK(sem_post, semaphore);
     ft_rt_object *s = semaphore_at(semaphore);
     if (s->count == INT_MAX) return FT_RT_END(fail_with(EOVERFLOW));
@@ -131,6 +139,7 @@ int sem_post(sem_t *semaphore)
 int sem_getvalue(sem_t *semaphore, int *value)
 {
     FT_RT_EXPLORED(ft_rt_x_count(semaphore, value, CODE));
+    FT_RT_CONSTRAINED(COUNT, semaphore, FT_REAL(sem_getvalue)(semaphore, value));
     FT_RT_HOOK(sem_getvalue, semaphore, value);
     const ft_rt_object *s = semaphore_at(semaphore);
     int count = (int)s->count;

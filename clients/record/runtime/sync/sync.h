@@ -4,7 +4,8 @@
  * scheduler, never in the C library. The program's own objects are only initialised, for what
  * initialisers leave in them. objects.c has the table of the models, by address.
  *
- * Imports: accesses, exploring, inputs, libc, log, raw, replay, scheduling, state, common/trace. */
+ * Imports: accesses, constrained, exploring, inputs, libc, log, raw, replay, scheduling, state,
+ * common/trace. */
 #ifndef FT_RECORD_SYNC_H
 #define FT_RECORD_SYNC_H
 

@@ -1,0 +1,397 @@
+/* Turns, objects and places; and the calls of threads, conditions, barriers and once. */
+#include "constrained/constrained.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libc/contract.h"
+#include "libc/libc.h"
+
+enum { THREADS = 64, SPINS = 200, LONGEST_DELAY = 50000 /* ns */ };
+
+bool ft_rt_constrained;
+
+/* A thread of the schedule. */
+typedef struct follower {
+    uint32_t thread, created;
+    bool open; /* a node is */
+    uint64_t random;
+    void *(*start)(void *);
+    void *argument;
+    pthread_t handle;
+    bool known; /* the handle */
+} follower;
+
+static struct {
+    ft_constrained_header *head;
+    ft_constrained_thread *threads;
+    ft_constrained_node *nodes;
+    const ft_constrained_edge *edges;
+    const ft_constrained_range *ranges;
+    uintptr_t *bound; /* by object: its address; 0: not known yet */
+    uintptr_t base, end;
+    follower followers[THREADS];
+    pthread_key_t key;
+    uint32_t left; /* 1: some thread has left the schedule: all go on freely */
+} c;
+
+static __thread follower *self;
+
+/* ---- sleeping */
+
+static long futex(uint32_t *word, int operation, uint32_t value, const struct timespec *limit)
+{
+    return syscall(SYS_futex, word, operation, value, limit, NULL, 0);
+}
+
+static bool is_free(void)
+{
+    return __atomic_load_n(&c.left, __ATOMIC_ACQUIRE);
+}
+
+static void wake_all(void)
+{
+    for (uint32_t t = 0; t < c.head->threads; t++)
+        futex(&c.threads[t].done, FUTEX_WAKE, INT32_MAX, NULL);
+}
+
+/* False: a thread has left the schedule meanwhile. */
+static bool await(const ft_constrained_edge *edge)
+{
+    const struct timespec look = {.tv_nsec = 50000000};
+    ft_constrained_thread *t = &c.threads[edge->thread];
+    for (uint32_t spins = 0;; spins++) {
+        uint32_t done = __atomic_load_n(&t->done, __ATOMIC_ACQUIRE);
+        if (done >= edge->n) return true;
+        if (is_free()) return false;
+        if (spins < SPINS) continue;
+        __atomic_store_n(&t->sleeps, 1, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&t->done, __ATOMIC_SEQ_CST) == done)
+            futex(&t->done, FUTEX_WAIT, done, &look);
+    }
+}
+
+static void delay(void)
+{
+    if (!c.head->delays) return;
+    self->random = self->random * UINT64_C(6364136223846793005) + 1442695040888963407;
+    const struct timespec pause = {.tv_nsec = (long)((self->random >> 33) % LONGEST_DELAY)};
+    if (self->random >> 62) syscall(SYS_nanosleep, &pause, NULL);
+}
+
+/* ---- leaving the schedule */
+
+static void say(ft_constrained_outcome outcome)
+{
+    static const char *const texts[FT_CONSTRAINED_OUTCOMES] = {
+#define FT_ROW(symbol, meaning) meaning,
+        FT_CONSTRAINED_OUTCOME_TABLE(FT_ROW)
+#undef FT_ROW
+    };
+    ft_rt_say(texts[outcome]);
+}
+
+static void leave_schedule(ft_constrained_outcome outcome, ft_constrained_operation found,
+                           const void *pc)
+{
+    uint32_t before = FT_CONSTRAINED_RUNNING_OUTCOME, nobody = 0;
+    const ft_constrained_thread *t = &c.threads[self->thread];
+    if (__atomic_compare_exchange_n(&c.head->outcome, &before, outcome, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+        c.head->thread = self->thread;
+        c.head->node = t->done < t->n ? t->first + t->done : FT_CONSTRAINED_NONE;
+        c.head->found = found;
+        c.head->pc = (uintptr_t)pc >= c.base && (uintptr_t)pc < c.end ? (uintptr_t)pc - c.base : 0;
+        if (c.head->stops) say(outcome);
+    }
+    if (c.head->stops) {
+        syscall(SYS_exit_group, FT_CONSTRAINED_STOPPED);
+        __builtin_unreachable();
+    }
+    if (__atomic_compare_exchange_n(&c.left, &nobody, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        wake_all();
+}
+
+/* ---- matching */
+
+static bool is_there(const ft_constrained_node *n, const void *pc)
+{
+    uintptr_t at = (uintptr_t)pc - 1 - c.base;
+    if (!n->n_ranges || !pc || (uintptr_t)pc >= c.end || (uintptr_t)pc < c.base) return true;
+    for (uint32_t i = 0; i < n->n_ranges; i++) {
+        const ft_constrained_range *r = &c.ranges[n->first_range + i];
+        if (at >= r->from && at < r->to) return true;
+    }
+    return false;
+}
+
+/* The operations on one object are ordered, so that no two threads bind one name at once. */
+static bool is_object(const ft_constrained_node *n, uintptr_t address)
+{
+    if (!n->object || !address) return true;
+    uintptr_t *bound = &c.bound[n->object];
+    uintptr_t known = __atomic_load_n(bound, __ATOMIC_ACQUIRE);
+    if (known) return known == address;
+    for (uint32_t o = 1; o <= c.head->objects; o++)
+        if (__atomic_load_n(&c.bound[o], __ATOMIC_RELAXED) == address) return false;
+    __atomic_store_n(bound, address, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* NULL: its nodes are used up. */
+static ft_constrained_node *next_node(void)
+{
+    const ft_constrained_thread *t = &c.threads[self->thread];
+    return t->done < t->n ? &c.nodes[t->first + t->done] : NULL;
+}
+
+static bool matches(const ft_constrained_node *n, ft_constrained_operation operation,
+                    const volatile void *object, const void *pc)
+{
+    ft_constrained_outcome wrong = FT_CONSTRAINED_RUNNING_OUTCOME;
+    if (!n)
+        wrong = FT_CONSTRAINED_MORE_OUTCOME;
+    else if (n->operation != operation)
+        wrong = FT_CONSTRAINED_KIND_OUTCOME;
+    else if (!is_there(n, pc))
+        wrong = FT_CONSTRAINED_PLACE_OUTCOME;
+    if (!wrong) return true;
+    (void)object;
+    leave_schedule(wrong, operation, pc);
+    return false;
+}
+
+bool ft_rt_c_enter(ft_constrained_operation operation, const volatile void *object, const void *pc)
+{
+    if (!self || self->open || is_free()) return false;
+    delay();
+    ft_constrained_node *n = next_node();
+    if (!matches(n, operation, object, pc)) return false;
+    for (uint32_t i = 0; i < n->n_edges; i++)
+        if (!await(&c.edges[n->first_edge + i])) return false;
+    if (is_object(n, (uintptr_t)object)) return self->open = true;
+    leave_schedule(FT_CONSTRAINED_OBJECT_OUTCOME, operation, pc);
+    return false;
+}
+
+void ft_rt_c_leave(void)
+{
+    ft_constrained_thread *t = &c.threads[self->thread];
+    FT_REQUIRE(self->open && t->done < t->n);
+    if (c.head->notes)
+        c.nodes[t->first + t->done].when = __atomic_add_fetch(&c.head->clock, 1, __ATOMIC_SEQ_CST);
+    self->open = false;
+    __atomic_store_n(&t->done, t->done + 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&t->sleeps, __ATOMIC_SEQ_CST)) return;
+    __atomic_store_n(&t->sleeps, 0, __ATOMIC_SEQ_CST);
+    futex(&t->done, FUTEX_WAKE, INT32_MAX, NULL);
+}
+
+bool ft_rt_c_times_out(void)
+{
+    FT_REQUIRE(self->open);
+    return next_node()->timed_out;
+}
+
+/* ---- conditions, barriers, once */
+
+bool ft_rt_c_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int *result, const void *pc)
+{
+    if (!ft_rt_c_enter(FT_CONSTRAINED_WAIT_OPERATION, condition, pc)) return false;
+    FT_REAL(pthread_mutex_unlock)(mutex);
+    ft_rt_c_leave();
+    bool woken = ft_rt_c_enter(FT_CONSTRAINED_WAKE_OPERATION, condition, pc);
+    *result = woken && ft_rt_c_times_out() ? ETIMEDOUT : 0;
+    FT_REAL(pthread_mutex_lock)(mutex);
+    if (woken) ft_rt_c_leave();
+    return true; /* not woken: as if by a spurious wake-up */
+}
+
+bool ft_rt_c_barrier(pthread_barrier_t *barrier, int *result, const void *pc)
+{
+    if (!ft_rt_c_enter(FT_CONSTRAINED_ARRIVE_OPERATION, barrier, pc)) return false;
+    ft_rt_c_leave();
+    if (!ft_rt_c_enter(FT_CONSTRAINED_LEAVE_OPERATION, barrier, pc)) return false;
+    *result = ft_rt_c_times_out() ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
+    ft_rt_c_leave();
+    return true;
+}
+
+static __thread void (*initialiser)(void);
+static __thread bool initialised;
+
+static void initialise_now(void)
+{
+    initialised = true;
+    initialiser();
+}
+
+bool ft_rt_c_once(pthread_once_t *once, void (*initialise)(void), const void *pc)
+{
+    if (!ft_rt_c_enter(FT_CONSTRAINED_ONCE_OPERATION, once, pc)) return false;
+    ft_rt_c_leave();
+    initialiser = initialise;
+    initialised = false;
+    FT_REAL(pthread_once)(once, initialise_now);
+    bool done = initialised;
+    initialised = false;
+    if (done && ft_rt_c_enter(FT_CONSTRAINED_ONCE_DONE_OPERATION, once, pc)) ft_rt_c_leave();
+    return true;
+}
+
+/* ---- threads */
+
+static void pass(ft_constrained_operation operation)
+{
+    if (ft_rt_c_enter(operation, NULL, NULL)) ft_rt_c_leave();
+}
+
+static void end_thread(void *round)
+{
+    enum { ROUNDS = 3 };
+    uintptr_t n = (uintptr_t)round;
+    if (n < ROUNDS) {
+        pthread_setspecific(c.key, (void *)(n + 1));
+        return;
+    }
+    if (self) pass(FT_CONSTRAINED_END_OPERATION);
+    self = NULL;
+}
+
+static void *run(void *argument)
+{
+    self = argument;
+    pthread_setspecific(c.key, (void *)1);
+    pass(FT_CONSTRAINED_BEGIN_OPERATION);
+    return self->start(self->argument);
+}
+
+bool ft_rt_c_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
+                    void *argument, int *result, const void *pc)
+{
+    if (!ft_rt_c_enter(FT_CONSTRAINED_CREATE_OPERATION, NULL, pc)) return false;
+    uint32_t peer = next_node()->peer;
+    self->created++;
+    if (peer >= c.head->threads || c.threads[peer].parent != self->thread ||
+        c.threads[peer].nth != self->created) {
+        self->open = false;
+        leave_schedule(FT_CONSTRAINED_THREAD_OUTCOME, FT_CONSTRAINED_CREATE_OPERATION, pc);
+        return false;
+    }
+    follower *child = &c.followers[peer];
+    *child = (follower){.thread = peer,
+                        .random = c.head->delays * (peer + 2),
+                        .start = start,
+                        .argument = argument};
+    *result = FT_REAL(pthread_create)(&child->handle, attributes, run, child);
+    __atomic_store_n(&child->known, !*result, __ATOMIC_RELEASE);
+    *handle = child->handle;
+    ft_rt_c_leave();
+    return true;
+}
+
+static bool is_peer(uint32_t peer, pthread_t handle)
+{
+    if (peer >= c.head->threads) return false;
+    const follower *f = &c.followers[peer];
+    return __atomic_load_n(&f->known, __ATOMIC_ACQUIRE) && pthread_equal(f->handle, handle);
+}
+
+bool ft_rt_c_join(pthread_t handle, void **result, int *error, const void *pc)
+{
+    if (!ft_rt_c_enter(FT_CONSTRAINED_JOIN_OPERATION, NULL, pc)) return false;
+    if (!is_peer(next_node()->peer, handle)) {
+        self->open = false;
+        leave_schedule(FT_CONSTRAINED_THREAD_OUTCOME, FT_CONSTRAINED_JOIN_OPERATION, pc);
+        return false;
+    }
+    *error = FT_REAL(pthread_join)(handle, result);
+    ft_rt_c_leave();
+    return true;
+}
+
+/* ---- the start and the end */
+
+static int find_program(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    if (*info->dlpi_name) return 0;
+    c.base = info->dlpi_addr;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && end > c.end) c.end = end;
+    }
+    return 1;
+}
+
+static bool map(const char *path)
+{
+    struct stat about;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return false;
+    bool known = !FT_REAL(fstat)(fd, &about) && (size_t)about.st_size >= sizeof *c.head;
+    void *at = known ? mmap(NULL, (size_t)about.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                     : MAP_FAILED;
+    close(fd);
+    if (at == MAP_FAILED) return false;
+    ft_constrained_header *head = at;
+    if (!memcmp(head->magic, FT_CONSTRAINED_MAGIC, sizeof head->magic) && !head->taken &&
+        head->bytes == (uint64_t)about.st_size) {
+        c.head = head;
+        return true;
+    }
+    munmap(at, (size_t)about.st_size);
+    return false;
+}
+
+static void in_child(void)
+{
+    ft_rt_constrained = false;
+    self = NULL;
+}
+
+bool ft_rt_c_open(void)
+{
+    const char *path = getenv(FT_CONSTRAINED_VARIABLE);
+    if (!path || !map(path)) return false;
+    c.threads = (ft_constrained_thread *)(c.head + 1);
+    c.nodes = (ft_constrained_node *)(c.threads + c.head->threads);
+    c.edges = (const ft_constrained_edge *)(c.nodes + c.head->nodes);
+    c.ranges = (const ft_constrained_range *)(c.edges + c.head->edges);
+    c.bound = ft_rt_map((c.head->objects + 1) * sizeof *c.bound);
+    dl_iterate_phdr(find_program, NULL);
+    if (pthread_key_create(&c.key, end_thread) || c.head->threads > THREADS) return false;
+    pthread_atfork(NULL, NULL, in_child);
+    c.head->taken = 1;
+    self = &c.followers[0];
+    *self = (follower){.random = c.head->delays * 2, .handle = pthread_self(), .known = true};
+    ft_rt_constrained = true;
+    pass(FT_CONSTRAINED_BEGIN_OPERATION);
+    return true;
+}
+
+/* The end of the process: by the thread's node for it, or, where the schedules allow it, before. */
+void ft_rt_c_exit(void)
+{
+    if (!ft_rt_constrained || !self || is_free()) return;
+    const ft_constrained_node *n = next_node();
+    bool ends = n && n->operation == FT_CONSTRAINED_EXIT_OPERATION;
+    if (ends && !c.head->prefix)
+        pass(FT_CONSTRAINED_EXIT_OPERATION);
+    else if (!ends && !c.head->prefix)
+        leave_schedule(FT_CONSTRAINED_EARLY_OUTCOME, FT_CONSTRAINED_EXIT_OPERATION, NULL);
+    uint32_t before = FT_CONSTRAINED_RUNNING_OUTCOME;
+    __atomic_compare_exchange_n(&c.head->outcome, &before, FT_CONSTRAINED_FOLLOWED_OUTCOME, false,
+                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    ft_rt_constrained = false;
+}

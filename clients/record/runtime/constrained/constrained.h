@@ -1,0 +1,75 @@
+/* Constrained runs (raw/constrained.h): the program follows one schedule of synchronisation, its
+ * threads run in parallel otherwise, and nothing is recorded.
+ *
+ * A hook of a synchronising call opens its node with ft_rt_c_enter, which waits until the nodes
+ * before it are done, does what the call does, and closes it with ft_rt_c_leave. All operations on
+ * one object are ordered by a schedule, so real locks and semaphores never wait. Waits for
+ * conditions and barriers do not reach the C library: their second nodes wait for the nodes before
+ * them, so no wake-up is spurious, and a signal wakes the waiter whose node comes behind it
+ * (notes on input-covering schedules, section 2, "Runtime").
+ *
+ * A thread that comes to something else than its next node leaves the schedule: the process is
+ * ended, or all threads go on freely from there. Those that wait in a condition variable then
+ * return to their loops.
+ *
+ * Imports: libc, raw. */
+#ifndef FT_RECORD_RT_CONSTRAINED_H
+#define FT_RECORD_RT_CONSTRAINED_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "raw/constrained.h"
+
+#pragma GCC visibility push(hidden)
+
+extern bool ft_rt_constrained; /* threads follow a schedule */
+
+bool ft_rt_c_open(void); /* at the program's start; true: it follows a schedule */
+/* False: the calling thread follows none (any more), and the call is done as usual. Else the node
+ * is open until ft_rt_c_leave. pc: of the call in the program. */
+bool ft_rt_c_enter(ft_constrained_operation operation, const volatile void *object, const void *pc);
+void ft_rt_c_leave(void);
+/* With an open node: does its time limit pass? */
+bool ft_rt_c_times_out(void);
+
+/* ---- calls that do not return to the C library's own */
+/* False: as of ft_rt_c_enter. */
+bool ft_rt_c_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int *result, const void *pc);
+bool ft_rt_c_barrier(pthread_barrier_t *barrier, int *result, const void *pc);
+bool ft_rt_c_once(pthread_once_t *once, void (*initialise)(void), const void *pc);
+bool ft_rt_c_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
+                    void *argument, int *result, const void *pc);
+bool ft_rt_c_join(pthread_t handle, void **result, int *error, const void *pc);
+void ft_rt_c_exit(void); /* the process ends */
+
+/* A hook with nothing but its operation: the real call, once it is its turn. */
+#define FT_RT_CONSTRAINED(operation, object, call)                                                 \
+    do {                                                                                           \
+        if (__builtin_expect(ft_rt_constrained, 0) &&                                              \
+            ft_rt_c_enter(FT_CONSTRAINED_##operation##_OPERATION, object,                          \
+                          __builtin_return_address(0))) {                                          \
+            __typeof__(call) constrained_result = (call);                                          \
+            ft_rt_c_leave();                                                                       \
+            return constrained_result;                                                             \
+        }                                                                                          \
+    } while (0)
+
+/* The same of a call that may time out: then `late` is its result, and it is not made. */
+#define FT_RT_CONSTRAINED_UNTIL(operation, object, call, late)                                     \
+    FT_RT_CONSTRAINED(operation, object, ft_rt_c_times_out() ? (late) : (call))
+
+/* An atomic operation: open until the end of the block. */
+static inline void ft_rt_c_close(const bool *open)
+{
+    if (*open) ft_rt_c_leave();
+}
+#define FT_RT_CONSTRAINED_SCOPE(operation, object, pc)                                             \
+    bool constrained_scope __attribute__((cleanup(ft_rt_c_close), unused)) =                       \
+        __builtin_expect(ft_rt_constrained, 0) &&                                                  \
+        ft_rt_c_enter(FT_CONSTRAINED_##operation##_OPERATION, object, pc)
+
+#pragma GCC visibility pop
+
+#endif
