@@ -72,7 +72,9 @@ ft_status ft_kept_run_again(ft_explorer *x, ft_run_setting setting, const ft_x_p
     ft_native_points(x->native, x->points.data, setting.n, setting.as_one);
     *run = (ft_x_run){0};
     ft_status status = x->executor.start(x->executor.context, 0, &task, err);
-    return status ? status : x->executor.finish(x->executor.context, &slot, run, err);
+    if (status == FT_OK) status = x->executor.finish(x->executor.context, &slot, run, err);
+    ft_native_leave_processor(x->native);
+    return status;
 }
 
 void ft_kept_release(ft_kept_run *kept)

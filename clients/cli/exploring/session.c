@@ -191,6 +191,7 @@ static ft_status explore_part(session *s, double seconds, uint64_t runs, ft_expl
     ft_native_points(x->native, x->points.data, x->setting.n, x->setting.as_one);
     ft_status status = s->is_resumed ? look_again(s, err) : FT_OK;
     if (status == FT_OK) status = ft_x_explore(&x->executor, &plan, &part->outcome, err);
+    ft_native_leave_processor(x->native);
     if (ft_native_lingering(x->native, 0, &place))
         part->lingering = ft_places_text(&x->places, &place);
     return status == FT_OK ? check_sample(s, part, err) : status;

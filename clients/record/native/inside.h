@@ -92,7 +92,6 @@ void ft_native_sample_release(ft_native *n);
 uint32_t ft_native_slots_each(const ft_exploring_options *options); /* of a server */
 /* The calling thread is on the server's processor until it leaves, or ends. */
 void ft_native_share_processor(ft_native *n, uint32_t server);
-void ft_native_leave_processor(ft_native *n);
 ft_status ft_native_share(ft_native *n, ft_error *err) FT_MUST_CHECK; /* makes the memory file */
 ft_status ft_native_start(ft_native *n, ft_error *err) FT_MUST_CHECK; /* to its first choice */
 /* Starts another process of it; -1: errno says why not. */

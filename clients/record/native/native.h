@@ -56,6 +56,10 @@ ft_x_executor ft_native_executor(ft_native *native);
 /* FT_RAW_UNSETS inputs by name that have no value, so far (raw/inputs.h). */
 const ft_raw_unset *ft_native_unset_inputs(const ft_native *native);
 
+/* When a search is over: the calling thread, which shared its worker's processor, and what it
+ * starts may use all processors again. */
+void ft_native_leave_processor(ft_native *native);
+
 /* When the search is over: makes some of its runs again from the program's start, at least one and
  * about as many as half a second allows, and compares them action by action. A run that differs
  * depends on more than the schedule, or shows that runs are not made as they should be. */

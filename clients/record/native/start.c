@@ -131,6 +131,7 @@ static void become(const ft_native *n, char **environment)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    if (CPU_COUNT(&n->processors)) sched_setaffinity(0, sizeof n->processors, &n->processors);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     keep_from_terminal();
     read_input_anew(n);
