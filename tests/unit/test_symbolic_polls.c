@@ -6,7 +6,7 @@
 
 #include "oracle/inputs.h"
 
-enum { STATES = 4000, DEFAULT_SEEDS = 400 };
+enum { STATES = 4000, DEFAULT_SEEDS = 150 };
 
 static uint64_t number(const char *name, uint64_t otherwise)
 {
