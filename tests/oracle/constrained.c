@@ -117,6 +117,44 @@ static bool is_in_order(const checked *c, const state *s)
     return true;
 }
 
+static uint32_t next_of_thread(const ft_schedule *x, uint32_t node)
+{
+    for (uint32_t i = node + 1; i < x->nodes.len; i++)
+        if (x->nodes.data[i].thread == x->nodes.data[node].thread) return i;
+    return FT_NO_ID;
+}
+
+/* Arrivals of different rounds of a barrier in the order of the schedule. */
+static bool rounds_are_in_order(const checked *c, const state *s)
+{
+    const ft_schedule *x = c->schedule;
+    ft_schedule_order order;
+    bool good = true;
+    ft_schedule_order_init(&order, x);
+    for (uint32_t b = 0; b < x->nodes.len; b++)
+        for (uint32_t a = 0; a < b && x->nodes.data[b].kind == FT_NODE_ARRIVE; a++) {
+            uint32_t leave = next_of_thread(x, a);
+            if (x->nodes.data[a].kind != FT_NODE_ARRIVE || leave == FT_NO_ID ||
+                x->nodes.data[a].object != x->nodes.data[b].object ||
+                ft_schedule_is_before(&order, x, b, leave))
+                continue;
+            if (s->position[b] && (!s->position[a] || s->position[b] < s->position[a]))
+                good = false;
+        }
+    ft_schedule_order_release(&order);
+    return good;
+}
+
+/* Could a thread go on behind the schedule's end? */
+static bool could_go_on(const state *s)
+{
+    uint64_t variants[FT_INTERPRETER_THREADS];
+    if (ft_interpreter_state_of(s->m) != FT_INTERPRETER_GOING) return false;
+    for (uint32_t t = 0; t < ft_interpreter_thread_count(s->m); t++)
+        if (ft_interpreter_choices(s->m, t, variants)) return true;
+    return false;
+}
+
 static void judge(checked *c, const state *s)
 {
     uint32_t thread;
@@ -132,14 +170,35 @@ static void judge(checked *c, const state *s)
     if (end == FT_CONSTRAINED_DIVERGED || end == FT_CONSTRAINED_STUCK)
         wrong(c, ft_constrained_end_name(end));
     if (end == FT_CONSTRAINED_PREFIX && !c->set->prefix) wrong(c, "ends before its schedule");
+    if (end == FT_CONSTRAINED_SAME && could_go_on(s)) wrong(c, "a thread could go on behind it");
+    if (!rounds_are_in_order(c, s)) wrong(c, "rounds of a barrier change places");
     if (!is_in_order(c, s)) wrong(c, "operations on one object change places");
 }
 
+/* How many arrivals at barriers came before the node's. */
+static uint8_t arrival_rank(const checked *c, const state *s, uint32_t node)
+{
+    uint8_t rank = 1;
+    for (uint32_t i = 0; i < c->schedule->nodes.len; i++)
+        rank = (uint8_t)(rank + (c->schedule->nodes.data[i].kind == FT_NODE_ARRIVE &&
+                                 s->position[i] && s->position[i] < s->position[node]));
+    return s->position[node] ? rank : 0;
+}
+
+/* What was done, and the order of arrivals, is the state of a run without races. */
 static bool is_new(checked *c, const state *s)
 {
     uint32_t known = c->seen.len;
-    /* What was done, and in which order objects were used, is the state of a run without races. */
-    return ft_intern_add(&c->seen, (const char *)s->run.done, sizeof s->run.done) == known;
+    ft_strbuf key = {0};
+    ft_strbuf_add(&key, (const char *)s->run.done, sizeof s->run.done);
+    for (uint32_t i = 0; i < c->schedule->nodes.len; i++) {
+        char rank =
+            (char)(c->schedule->nodes.data[i].kind == FT_NODE_ARRIVE ? arrival_rank(c, s, i) : 0);
+        if (c->schedule->nodes.data[i].kind == FT_NODE_ARRIVE) ft_strbuf_add(&key, &rank, 1);
+    }
+    bool fresh = ft_intern_add(&c->seen, key.text, key.len) == known;
+    ft_strbuf_release(&key);
+    return fresh;
 }
 
 static void take(checked *c, state *s, uint32_t thread, uint64_t variant)

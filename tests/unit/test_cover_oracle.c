@@ -13,6 +13,7 @@
 #include "oracle/constrained.h"
 #include "oracle/mini.h"
 #include "oracle/mini_random.h"
+#include "unit/cover_rows.h"
 
 static uint64_t number(const char *name, uint64_t otherwise)
 {
@@ -74,8 +75,20 @@ static void test_cover_oracle(void **state)
                   (unsigned)counts.ends[FT_CONSTRAINED_STOPPED], (unsigned)racy);
 }
 
+static void test_cover_counterexamples(void **state)
+{
+    (void)state;
+    constrained_counts counts = {0};
+    uint64_t racy = 0;
+    for (int i = 0; i < COVER_N_ROWS; i++)
+        for (int k = 0; k < 2 * COVER_ORDERS; k++)
+            check(COVER_ROWS[i].program, k % 2, (cover_order)(k / 2), &counts, &racy);
+    assert_int_equal(racy, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cover_oracle)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cover_oracle),
+                                       cmocka_unit_test(test_cover_counterexamples)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

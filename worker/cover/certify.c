@@ -8,6 +8,7 @@
 
 #include "base/contract.h"
 #include "cover/constrained.h"
+#include "cover/faults.h"
 #include "cover/question.h"
 #include "cover/replay.h"
 #include "cover/translate.h"
@@ -209,16 +210,20 @@ static void on_leaf(void *context, const cover_leaf *leaf)
         ft_vec_push(&c->good, condition);
         return;
     }
-    check_races(c, leaf, condition);
+    if (!cover_fault_is(COVER_FAULT_FIRST_PATH) || !c->good.len) check_races(c, leaf, condition);
+    if (cover_fault_is(COVER_FAULT_FOLLOWS) && leaf->kind == COVER_LEAF_DIVERGES) {
+        ft_vec_push(&c->good, condition);
+        return;
+    }
     if (leaf->kind == COVER_LEAF_DIVERGES ||
         (leaf->kind == COVER_LEAF_STUCK && leaf->node != FT_NO_ID))
         return leave(c, leaf, condition);
     if (leaf->kind == COVER_LEAF_STUCK)
         return blame(c, COVER_CHECK_SCHEDULE, condition, "nodes are left that nothing lets happen");
     ft_vec_push(&c->good, condition);
-    if (leaf->deadlocks)
+    if (leaf->deadlocks && !cover_fault_is(COVER_FAULT_NEVER_STUCK))
         blame(c, COVER_CHECK_DEADLOCK, condition, "threads wait that only each other could wake");
-    if (leaf->kind == COVER_LEAF_OPEN)
+    if (leaf->kind == COVER_LEAF_OPEN && !cover_fault_is(COVER_FAULT_CLOSED))
         blame(c, COVER_CHECK_CLOSED, condition,
               "a thread could go on, and no epoch begins where the schedule ends");
     if (!leaf->fails) return;
@@ -329,6 +334,7 @@ static void check_order(certifying *c)
                     !are_of_one_round(c, a, b))
                     ft_vec_push(&q.pairs, (cover_pair){a, b});
     add_exits(c, &q);
+    if (cover_fault_is(COVER_FAULT_ORDERED)) q.pairs.len = 0;
     ft_strbuf text = {0};
     if (c->options->smt) {
         ft_strbuf name = {0};
@@ -433,6 +439,7 @@ static void certify_cover(certifying *c)
     forget(c);
     ft_term none =
         cover_to_world(&c->translation, ft_schedule_condition(c->set, 0, FT_NO_SCHEDULE));
+    if (none && cover_fault_is(COVER_FAULT_COVERS)) none = truth(c, false);
     if (none)
         ask(c, COVER_CHECK_COVER, both(c, c->init, none));
     else

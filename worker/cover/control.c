@@ -5,6 +5,7 @@
 
 #include "base/contract.h"
 #include "base/memory.h"
+#include "cover/faults.h"
 
 bool cover_code_synchronises(ft_code code)
 {
@@ -26,7 +27,9 @@ static bool is_main(const cover_control *c, uint32_t f)
 bool cover_is_exit(const cover_control *c, uint32_t f, const ft_instruction *in)
 {
     return in->code == FT_CODE_EXIT || in->code == FT_CODE_FAIL ||
-           in->code == FT_CODE_UNREACHABLE || (in->code == FT_CODE_RETURN && is_main(c, f));
+           in->code == FT_CODE_UNREACHABLE ||
+           (in->code == FT_CODE_RETURN &&
+            (is_main(c, f) || cover_fault_is(COVER_FAULT_RETURN_EXITS)));
 }
 
 /* ---- functions ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "cover/faults.h"
 #include "cover/run.h"
 
 void cover_graph_init(cover_graph *g, cover_world *world, ft_sym_state *state, cover_trace *trace)
@@ -116,7 +117,7 @@ static void arrive(cover_graph *g, cover_chain *c, const cover_operation *o, uin
 {
     cover_thread *th = &g->trace->threads[o->thread];
     after(g, c->last);
-    if (c->previous)
+    if (c->previous && !cover_fault_is(COVER_FAULT_ROUNDS))
         for (uint32_t i = 0; i < g->rounds.data[c->previous - 1].n; i++)
             after(g, g->rounds.data[c->previous - 1].arrivals[i] + 1);
     uint32_t number = put(g, *o);
@@ -227,7 +228,10 @@ void cover_graph_add(cover_graph *g, uint32_t thread, ft_node_kind kind,
     size_t own = c ? (size_t)(c - g->chains.data) : 0;
     if (c && add_to_barrier(g, c, &o, operation->object)) return;
     bool woken = (kind == FT_NODE_WAKE || kind == FT_NODE_TIMED_WAKE) && !o.timed_out;
-    if (c && !woken) after(g, c->last);
+    bool condition = row->code == FT_CODE_WAIT || row->code == FT_CODE_SIGNAL;
+    bool leaves_out = (cover_fault_is(COVER_FAULT_USUAL_EDGES) && condition) ||
+                      (cover_fault_is(COVER_FAULT_NO_LOCK_EDGES) && kind == FT_NODE_LOCK);
+    if (c && !woken && !leaves_out) after(g, c->last);
     cover_chain *mutex = o.other == FT_NO_ID ? NULL : chain_of(g, o.other, o.other_at);
     if (mutex) after(g, mutex->last);
     uint64_t waiters = ft_sym_object_at(g->state, operation->object).waiters;
@@ -251,7 +255,8 @@ void cover_graph_end(cover_graph *g, uint32_t thread)
 /* Without prefixes the end of the process waits for all that was done before. */
 void cover_graph_exit(cover_graph *g, uint32_t thread, const ft_sym_place *place)
 {
-    for (uint32_t t = 0; t < g->trace->n_threads && !g->world->control.prefix; t++)
+    bool waits = !g->world->control.prefix && !cover_fault_is(COVER_FAULT_NO_EXIT_EDGES);
+    for (uint32_t t = 0; t < g->trace->n_threads && waits; t++)
         if (t != thread) after(g, g->trace->threads[t].last_operation);
     put(g, operation_of(g, thread, FT_NODE_EXIT, place));
 }

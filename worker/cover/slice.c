@@ -4,7 +4,12 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "cover/faults.h"
 #include "cover/live.h"
+
+#ifdef FT_FAULTS
+cover_fault_kind cover_fault;
+#endif
 
 /* The next instruction of the slice in a thread. */
 typedef struct head {
@@ -206,6 +211,7 @@ static const cover_blocks *blocks_of(const slicer *s, const cover_entry *e)
 static bool rule_control(const slicer *s, const cover_entry *e, uint32_t block)
 {
     head h = s->heads[e->thread];
+    if (cover_fault_is(COVER_FAULT_NO_CONTROL)) return false;
     while (h.frame != FT_NO_ID && h.frame != e->frame &&
            s->trace->frames.data[h.frame].depth > s->trace->frames.data[e->frame].depth)
         h = (head){s->trace->frames.data[h.frame].parent, s->trace->frames.data[h.frame].call};
@@ -220,11 +226,13 @@ static bool rule_side(slicer *s, const cover_entry *e, uint32_t block, const ft_
     const cover_blocks *b = blocks_of(s, e);
     uint32_t function = s->trace->frames.data[e->frame].function;
     if (target_defines(s, e->frame, target)) return true;
+    bool writes = !cover_fault_is(COVER_FAULT_NO_WRITE);
+    bool synchronises = !cover_fault_is(COVER_FAULT_NO_SYNC);
     s->side.len = 0;
     ft_vec_reserve(&s->side, b->words);
     cover_side(s->control, function, block, target->block, s->side.data);
-    if (cover_may_synchronise(s->control, function, s->side.data)) return true;
-    for (uint32_t k = 0; k < b->n; k++)
+    if (synchronises && cover_may_synchronise(s->control, function, s->side.data)) return true;
+    for (uint32_t k = 0; k < b->n && writes; k++)
         if (ft_bits_has(s->side.data, k) && block_may_write(s, e, k)) return true;
     return false;
 }
@@ -244,7 +252,7 @@ static bool keeps_branch(slicer *s, const cover_entry *e)
     bool exits = is_left_out(s, e, taken), others = false;
     for (uint32_t i = 0; i < n; i++)
         others |= &targets[i] != taken && !is_left_out(s, e, &targets[i]);
-    if (exits || !others) return exits && others;
+    if (exits || !others) return exits && others && !cover_fault_is(COVER_FAULT_EXIT_UNKEPT);
     if (rule_control(s, e, block)) return true;
     for (uint32_t i = 0; i < n; i++)
         if (&targets[i] != taken && !is_left_out(s, e, &targets[i]) &&
@@ -336,6 +344,7 @@ static const cover_access *access_of(const slicer *s, const cover_entry *e, uint
 static void use_bytes(slicer *s, const cover_access *a)
 {
     uint64_t size = ft_sym_object_made(s->state, a->object).size;
+    if (cover_fault_is(COVER_FAULT_READ_HERE) && a->unknown) size = a->n;
     cover_live_add_bytes(&s->live, a->object, a->unknown ? 0 : a->at,
                          a->unknown ? size : a->at + a->n);
 }
@@ -367,6 +376,12 @@ static void walk_store(slicer *s, const cover_entry *e)
 {
     uint32_t function = s->trace->frames.data[e->frame].function;
     if (!may_write(s, e->thread, function, e->instruction)) return;
+    if (cover_fault_is(COVER_FAULT_STRONG_STORE)) {
+        const cover_access *a = access_of(s, e, 0);
+        uint64_t at = a->unknown ? 0 : a->at;
+        cover_live_kill_bytes(&s->live, a->object, at, at + a->n);
+        return use_operand(s, e, 0);
+    }
     kill_writes(s, e);
     join_slice(s, e);
 }
@@ -463,9 +478,12 @@ static void define_by_operation(slicer *s, const cover_entry *e)
 
 static void walk_operation(slicer *s, const cover_entry *e)
 {
+    if (e->kind == COVER_ATTEMPT && cover_fault_is(COVER_FAULT_NO_ATTEMPT)) return;
     if (e->kind == COVER_OPERATION) define_by_operation(s, e);
-    keep_terms(s, e);
-    use_operation(s, e);
+    if (!cover_fault_is(COVER_FAULT_NO_OBJECT)) {
+        keep_terms(s, e);
+        use_operation(s, e);
+    }
     set_head(s, e);
 }
 

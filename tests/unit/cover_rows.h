@@ -1,0 +1,42 @@
+/* The counterexamples of the notes on covering schedules: programs in which a reading of the rules
+ * for slices or edges that is not sound gives a wrong set. */
+#ifndef FT_TESTS_COVER_ROWS_H
+#define FT_TESTS_COVER_ROWS_H
+
+static const struct cover_row {
+    const char *name, *program;
+} COVER_ROWS[] = {
+    {"one live set for all threads",
+     "in x:1 y:1; var g; T { lock 0; if y { g = x + y; } unlock 0; }"
+     " T { lock 0; _a = g; if _a { lock 2; } unlock 0; }"},
+    {"an attempt that blocks", "in x:1; T { lock 0; } T { if !x { lock 0; } }"},
+    {"an attempt that blocks, and more", "in x:1; T { lock 0; } T { if x { lock 0; lock 1; } }"},
+    {"a computed lock", "in y:1; T { lock y; }"},
+    {"a read at an unknown place",
+     "in x:1 i:1; arr A 3; T { if x { A[1] = 1; } if A[i] { lock 0; } }"},
+    {"a write at an unknown place",
+     "in x:1 i:1; arr A 3; T { if x { A[0] = 1; } A[i] = 0; if A[0] { lock 0; } }"},
+    {"a write at an unknown place that misses",
+     "in x:1 i:1; arr A 3; T { A[1] = 1; A[i] = 0; if A[0] { lock 0; } if A[1] { lock 1; } }"},
+    {"a signal that may be lost", "T { lock 0; wait 0 0; unlock 0; } T { signal 0; }"},
+    {"a barrier of two, four threads",
+     "bar 0:2; T { barrier 0; } T { barrier 0; } T { barrier 0; } T { barrier 0; }"},
+    {"a barrier of two, three threads",
+     "bar 0:2; T { barrier 0; } T { barrier 0; } T { barrier 0; }"},
+    {"a return with a lock",
+     "in x:1; T { lock 0; if x { ret; } unlock 0; } T { lock 0; unlock 0; }"},
+    {"an exit between", "in x:1; T { lock 0; if !x { abort; } lock 1; }"},
+    {"an exit by a branch that is not kept",
+     "in u:1; T { lock 0; unlock 0; if !u { _y = 1; } if _y { abort; } lock 1; unlock 1; }"},
+    {"two exits", "in x:1; T { if x { abort; } lock 0; unlock 0; if !x { abort; } lock 1; }"},
+    {"conditions that overlap",
+     "in x:1 y:1; T { if !x { _b = x; } if !y { _b = 1; } if _b { lock 0; } }"},
+    {"a return, and nothing behind it", "in x:1; T { lock 0; unlock 0; if x { ret; } _a = 1; }"},
+    {"two waiters, one signal",
+     "T { lock 0; wait 0 0; unlock 0; lock 1; unlock 1; }"
+     " T { lock 0; wait 0 0; unlock 0; lock 2; unlock 2; } T { lock 0; signal 0; unlock 0; }"},
+    {"sections of two threads", "T { lock 0; unlock 0; } T { lock 0; unlock 0; }"},
+};
+enum { COVER_N_ROWS = sizeof COVER_ROWS / sizeof COVER_ROWS[0] };
+
+#endif
