@@ -129,6 +129,16 @@ static const struct {
           "    %z = zext i64 %r\n    %o = mul i64 %z, 64\n    %p = add i64 @ls, %o\n"
           "    %f = eq i32 %i, 0\n    branch %f, y, n\n  y:\n    lock %p\n    jump h(i32 1)\n"
           "  n:\n    unlock %p\n    jump s\n  s:\n    yield\n    jump s\n}\n"},
+    {"loops in lock-step, and one that a thread leaves early", HEAD
+     "function @t(%a: i64) -> i64 {\n  b:\n    jump h(i32 0)\n  h(%i: i32):\n"
+     "    %m = ult i32 %i, 2\n    branch %m, l, e\n  l:\n    yield\n    barrier_wait @bar\n"
+     "    %f = eq i32 %i, 0\n    branch %f, y, n\n  y:\n    yield\n    jump d\n  n:\n    yield\n"
+     "    jump d\n  d:\n    %j = add i32 %i, 1\n    jump h(%j)\n  e:\n" END
+     "}\nfunction @main() -> i32 {\n  b:\n" INPUT
+     "    barrier_init @bar, 2\n    %t = create @t, 0\n    jump h(i32 0)\n  h(%i: i32):\n"
+     "    %m = ult i32 %i, 2\n    branch %m, l, e\n  l:\n    %k = load i32 @x\n" IF(
+         "k", "1", "e") "    barrier_wait @bar\n    yield\n    %j = add i32 %i, 1\n    jump "
+                        "h(%j)\n  e:\n    yield\n    return i32 0\n}\n"},
 };
 
 enum { N_CASES = sizeof CASES / sizeof CASES[0] };

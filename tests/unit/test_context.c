@@ -146,6 +146,29 @@ static void paths_through_a_barrier(void **state)
     }
 }
 
+/* ---- threads in lock-step ---- */
+
+/* Behind the barrier in the first round, and in a later one. */
+static void rounds_tie_counters_together(void **state)
+{
+    (void)state;
+    ft_program *p = oracle_program(
+        "program 1\nobject @bar 32 align 8\nfunction @t(%a: i64) -> i64 {\n  b:\n    jump h(i32 "
+        "0)\n"
+        "  h(%i: i32):\n    %m = ult i32 %i, 9\n    branch %m, l, e\n  l:\n"
+        "    barrier_wait @bar\n    %f = eq i32 %i, 0\n    branch %f, y, n\n  y:\n    yield\n"
+        "    jump d\n  n:\n    yield\n    jump d\n  d:\n    %j = add i32 %i, 1\n    jump h(%j)\n"
+        "  e:\n    return i64 0\n}\nfunction @main() -> i32 {\n  b:\n    barrier_init @bar, 2\n"
+        "    %t = create @t, 0\n    %u = create @t, 0\n    return i32 0\n}\n");
+    ft_context_point first = {0, 6}, later = {0, 8};
+    assert_true(ask_two(p, first, later, 0).never);
+    assert_false(ask_two(p, first, first, 0).never);
+    assert_false(ask_two(p, later, later, 0).never);
+    assert_false(ask_two(p, first, later, 1u << FT_CONTEXT_MATCHING).never);
+    assert_false(ask_two(p, first, later, 1u << FT_CONTEXT_CONDITIONS).never);
+    ft_program_free(p);
+}
+
 static void no_state_of_a_run_is_impossible(void **state)
 {
     (void)state;
@@ -172,6 +195,7 @@ int main(void)
         cmocka_unit_test(counterexamples_are_not_impossible),
         cmocka_unit_test(figure_2_1),
         cmocka_unit_test(paths_through_a_barrier),
+        cmocka_unit_test(rounds_tie_counters_together),
         cmocka_unit_test(no_state_of_a_run_is_impossible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

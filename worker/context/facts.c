@@ -573,6 +573,37 @@ static void pass_block(flowing *w, uint32_t block)
     env_release(&e);
 }
 
+static bool is_entered_late(const flowing *w, const ft_dominators *d, uint32_t block)
+{
+    const ft_function *f = function_of(w->c, w->node);
+    for (uint32_t b = 0; b < f->blocks.len; b++) {
+        uint32_t n;
+        const ft_target *targets = ft_block_targets(f, b, &n);
+        for (uint32_t t = 0; t < n; t++)
+            if (targets[t].block == block && ft_is_reached(d, b) && d->order[b] >= d->order[block])
+                return true;
+    }
+    return block == 0;
+}
+
+/* Once more, from what holds at the heads of loops: what the first rounds took for known (a counter
+ * that is still 0) has been forgotten in the blocks behind them, and so has what they found
+ * instead. Every other block has all its predecessors before it. */
+static void flow_again(flowing *w, const ft_dominators *d)
+{
+    uint32_t n = (uint32_t)function_of(w->c, w->node)->blocks.len;
+    uint32_t *order = ft_calloc(n, sizeof *order), reached = 0;
+    for (uint32_t b = 0; b < n; b++) {
+        if (!ft_is_reached(d, b)) continue;
+        order[d->order[b]] = b;
+        reached++;
+        if (!is_entered_late(w, d, b)) w->in[b].reached = false;
+    }
+    for (uint32_t i = 0; i < reached; i++)
+        if (w->in[order[i]].reached) pass_block(w, order[i]);
+    free(order);
+}
+
 static void flow_begin(flowing *w, ctx *c, uint32_t node, const env *entry, uint32_t depth)
 {
     uint32_t n = (uint32_t)function_of(c, node)->blocks.len;
@@ -594,6 +625,7 @@ static void flow_begin(flowing *w, ctx *c, uint32_t node, const env *entry, uint
         w->returned = false;
         pass_block(w, next);
     }
+    flow_again(w, d);
 }
 
 /* The results of all returns, once nothing changes. */
