@@ -123,7 +123,7 @@ static uint32_t line_of(building *b, const ft_node *n)
 {
     const char *path = ft_schedule_text_of(b->set, n->file);
     uint32_t last = n->line + (strncmp(path, "/usr/", 5) == 0 ? STATEMENT : 0);
-    if (!*path || !n->line) return FT_NO_ID;
+    if (!*path || !n->line || n->kind == FT_NODE_EXIT) return FT_NO_ID; /* exit has no call */
     for (uint32_t i = 0; i < b->lines.len; i++)
         if (b->lines.data[i].line == n->line && strcmp(b->lines.data[i].file, base_name(path)) == 0)
             return i;
