@@ -424,6 +424,7 @@ static inline bool oracle_check(ft_context *c, const oracle_state *s, oracle_cou
 {
     uint32_t live = 0, blocked = 0;
     ft_context_answer answer;
+    assert(s->n <= sizeof s->threads / sizeof *s->threads);
     for (uint32_t t = 0; t < s->n; t++) {
         live |= (uint32_t)(s->threads[t].kind != 2) << t;
         blocked |= (uint32_t)(s->threads[t].kind == 1) << t;
