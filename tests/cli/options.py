@@ -1265,6 +1265,122 @@ EFFECTS += [
     ("std", "cover", of_cover_sources("--std", "c99", "#if __STDC_VERSION__ == 199901L\n" + READS)),
 ]
 
+# ---- Effects: of inputs by name, and of run ------------------------------------------------------
+
+NAMED = """
+#include <pthread.h>
+#include <stdio.h>
+void foretell_input(void *, unsigned long, const char *);
+static int x, n;
+static void *work(void *p)
+{
+    n++;
+    return p;
+}
+int main(void)
+{
+    pthread_t t;
+    foretell_input(&x, sizeof x, "x");
+    pthread_create(&t, 0, work, 0);
+    n++;
+    pthread_join(t, 0);
+    printf("x is %d\\n", x);
+    return 0;
+}
+"""
+
+SELECTED = """
+#include <pthread.h>
+#include <stdio.h>
+void foretell_input(void *, unsigned long, const char *);
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *p)
+{
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    return p;
+}
+int main(void)
+{
+    pthread_t t;
+    char x = 0;
+    foretell_input(&x, sizeof x, "x");
+    pthread_create(&t, 0, work, 0);
+    if (x) {
+        pthread_mutex_lock(&other);
+        pthread_mutex_unlock(&other);
+        puts("x is set");
+    }
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    pthread_join(t, 0);
+    return 0;
+}
+"""
+
+
+def built(name, text):
+    (WORK / f"{name}.c").write_text(text)
+    done = run("-g", "-pthread", f"{name}.c", "-o", name, program=BIN / "foretell-cc")
+    need(done.code == 0, done)
+
+
+def of_named_input(world, command):
+    built("named", NAMED)
+    if command != "replay":
+        words = ("./named",)
+        need("x is 5" in recorded(world, command, "--input", "x=5", words=words)[1].out)
+        need("x is 0" in recorded(world, command, words=words)[1].out)
+        return
+    traces, _ = recorded(world, "record", "--input", "x=5", words=("./named",))
+    run("check", "-q", "--witness-dir", "named_found", traces[0])
+    witness = next((WORK / "named_found").glob("*.json"))
+    live = ("--live-inputs", witness, traces[0], "--", "./named")
+    need("x is 9" in run("replay", "--input", "x=9", *live).out)
+    need("x is 0" in run("replay", *live).out)
+
+
+def of_replay_output(world, command):
+    (WORK / "equal.c").write_text("#include <assert.h>\nvoid foretell_input(void *, unsigned long, const char *);\n"
+                                  'int main(void) { char x = 0; foretell_input(&x, 1, "x"); assert(x != 7); return 0; }')
+    if run("lower", "equal.c", "-o", "equal.program").code:
+        return
+    built("equal", (WORK / "equal.c").read_text())
+    run("explore", "--witness-dir", "equal_found", "equal.program")
+    path = fresh("replayed.ftb")
+    done = run("replay", "-o", path, next((WORK / "equal_found").glob("*.json")), "--", "./equal")
+    need(done.code == 0 and "assertion" in run("check", path).out, done)
+
+
+def of_run(effect):
+    """The effect on a program that follows a set of schedules; `chosen` runs it."""
+    def of(world, command):
+        built("selected", SELECTED)
+        if run("lower", "selected.c", "-o", "selected.program").code:
+            return
+        if not (WORK / "selected.set").exists():
+            need(run("cover", "-o", "selected.set", "selected.program").code == 0)
+        text = (WORK / "selected.set").read_text()
+        (WORK / "partial.set").write_text(re.sub(r"take s\d+", "none", text))
+        effect()
+    return of
+
+
+def chosen(*options, schedules="selected.set"):
+    return run("run", "--schedules", schedules, *options, "--", "./selected")
+
+
+EFFECTS += [
+    ("input", "record test replay", of_named_input),
+    ("output", "replay", of_replay_output),
+    ("input", "run", of_run(lambda: need("x is set" in chosen("--input", "x=1").out and "x is set" not in chosen().out))),
+    ("schedules", "run", of_run(lambda: need([chosen().code, chosen(schedules="partial.set").code] == [0, 3]))),
+    ("uncovered", "run", of_run(lambda: need(chosen("--uncovered", "free", schedules="partial.set").code == 0))),
+    ("delays", "run", of_run(lambda: need("followed the schedule" in chosen("--delays", 1).err
+                                          and "followed the schedule" not in chosen().err, chosen("--delays", 1)))),
+    ("quiet", "run", of_run(lambda: need("schedule s" in chosen().err and "schedule s" not in chosen("-q").err, chosen()))),
+]
+
 # ---- All of it ---------------------------------------------------------------------------------
 
 

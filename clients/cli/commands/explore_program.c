@@ -117,7 +117,7 @@ static ft_status keep_program(exploring *x, ft_error *err)
 {
     const char *folder = x->options->witness_dir;
     char part[65536];
-    if (!x->lowered || !folder) return FT_OK;
+    if (!x->lowered || !folder || access(folder, F_OK)) return FT_OK; /* no finding, no folder */
     ft_strbuf path = {0};
     const char *slash = strrchr(x->shown, '/');
     ft_strbuf_printf(&path, "%s/%s.program", folder, slash ? slash + 1 : x->shown);
