@@ -559,20 +559,30 @@ static void put_padded(sink *s, const format *f, const char *sign, const char *d
     if (f->left) put_times(s, ' ', room);
 }
 
+/* Digits are counted by comparing with powers, and written without a branch: if inputs decide the
+ * value, comparisons are easy questions for the solver, and quotients are not. */
+static int count_digits(unsigned long value, unsigned base)
+{
+    int n = 1;
+    for (unsigned long power = base; value >= power; power *= base) {
+        n++;
+        if (power > (unsigned long)-1 / base) break;
+    }
+    return n;
+}
+
 static void put_number(sink *s, const format *f, unsigned long value, unsigned base, int upper,
                        const char *sign)
 {
     char digits[24];
-    int n = 24;
-    if (f->precision == 0 && !value)
-        n = 24;
-    else
-        do {
-            unsigned d = (unsigned)(value % base);
-            digits[--n] = (char)(d < 10 ? '0' + d : (upper ? 'A' : 'a') + d - 10);
-            value /= base;
-        } while (value);
-    put_padded(s, f, sign, digits + n, 24 - n);
+    int n = f->precision == 0 && !value ? 0 : count_digits(value, base);
+    for (int i = n - 1; i >= 0; i--) {
+        unsigned d = (unsigned)(value % base);
+        digits[i] =
+            (char)('0' + d + (unsigned)(d > 9) * (unsigned)((upper ? 'A' : 'a') - 10 - '0'));
+        value /= base;
+    }
+    put_padded(s, f, sign, digits, n);
 }
 
 static unsigned long cut(unsigned long value, int bytes, int sign)
