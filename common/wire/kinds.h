@@ -12,7 +12,8 @@
 #define FT_JOB_KIND_TABLE(X)                                                                       \
     X(PREDICT, "predict", "trace", "reorders the events of a run")                                 \
     X(EXPLORE, "explore", "program", "runs every schedule and every input of a program")           \
-    X(CONTEXT, "context", "program", "asks about places in the middle of a program")
+    X(CONTEXT, "context", "program", "asks about places in the middle of a program")               \
+    X(COVER, "cover", "program", "finds or checks schedules that cover every input")
 
 typedef enum ft_job_kind {
 #define FT_ROW(symbol, name, input, doc) FT_JOB_KIND_##symbol,

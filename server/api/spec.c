@@ -548,6 +548,52 @@ static const member CONTEXT_JOB[] = {{"program", true, check_trace},
                                      {"webhook", false, check_webhook},
                                      {NULL, false, NULL}};
 
+/* ---- Jobs over covering schedules ------------------------------------------------------------ */
+
+static ft_status check_schedule_order(checker *c, const json_t *value)
+{
+    static const char *const WORDS[] = {"thread", "trace", "seed", NULL};
+    return one_of(c, value, "order of threads", WORDS);
+}
+
+static ft_status check_seed(checker *c, const json_t *value)
+{
+    return check_number(c, value, "a seed", 0, UINT32_MAX);
+}
+
+static ft_status check_entries(checker *c, const json_t *value)
+{
+    return check_number(c, value, "a number of classes", 0, UINT32_MAX);
+}
+
+static ft_status check_set(checker *c, const json_t *value)
+{
+    if (json_is_string(value)) return FT_OK;
+    return ft_error_set(c->err, FT_USAGE, "it must be the text of a schedule set");
+}
+
+static ft_status check_cover(checker *c, const json_t *value)
+{
+    static const member MEMBERS[] = {{"order", false, check_schedule_order},
+                                     {"seed", false, check_seed},
+                                     {"prefix", false, check_flag},
+                                     {"entries", false, check_entries},
+                                     {"set", false, check_set},
+                                     {"smt", false, check_flag},
+                                     {NULL, false, NULL}};
+    return check_members(c, value, "cover", MEMBERS);
+}
+
+static const member COVER_JOB[] = {{"program", true, check_trace},
+                                   {"kind", true, check_kind},
+                                   {"cover", true, check_cover},
+                                   {"budget", false, check_budget},
+                                   {"priority", false, check_priority},
+                                   {"name", false, check_title},
+                                   {"project", false, check_project},
+                                   {"webhook", false, check_webhook},
+                                   {NULL, false, NULL}};
+
 /* By kind: what the jobs are called, and their members. */
 static const struct {
     const char *what;
@@ -556,6 +602,7 @@ static const struct {
     [FT_JOB_KIND_PREDICT] = {"a job", JOB},
     [FT_JOB_KIND_EXPLORE] = {"a job over a program", PROGRAM_JOB},
     [FT_JOB_KIND_CONTEXT] = {"a job over a context", CONTEXT_JOB},
+    [FT_JOB_KIND_COVER] = {"a job over covering schedules", COVER_JOB},
 };
 
 ft_status ft_spec_check(const json_t *spec, ft_strbuf *pointer, ft_error *err)

@@ -3,6 +3,7 @@
 
 Each test has a schema, a folder and nodes of its own. Nothing waits for a fixed time: a test waits for what it
 wants to see, and fails after a minute."""
+import contextlib
 import http.client
 import http.server
 import json
@@ -354,6 +355,13 @@ def database_processes():
         return [postmaster] + [int(pid) for pid in file.read().split()]
 
 
+def signal_database(number):
+    """The postmaster first, so that it starts no more; a process of the list may have ended by itself."""
+    for pid in database_processes():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
 def is_ready(node):
     """As load balancers ask: without an answer in time it is not."""
     try:
@@ -369,15 +377,12 @@ def stopped_beside_hung_database(build):
         node = fleet.node()
         job = node.create(node.upload("good"), name="12 tasks of 300 ms")
         wait("it works", lambda: fleet.number("SELECT count(*) FROM leases") >= 1)
-        frozen = database_processes()
         try:
-            for pid in frozen:
-                os.kill(pid, signal.SIGSTOP)
+            signal_database(signal.SIGSTOP)
             wait("it knows", lambda: not is_ready(node))
             expect(node.stop() == 0, "it does not stop in order")
         finally:
-            for pid in frozen:
-                os.kill(pid, signal.SIGCONT)
+            signal_database(signal.SIGCONT)
         node.start()
         expect(node.finish(job)["state"] == "done", "not done")
         fleet.check_history(job, 12)

@@ -59,6 +59,7 @@ ft_status ft_exchange_data(ft_service *s, ft_wire_frame *frame, ft_error *err);
 /* PLAN over a program; EXPLORE. NULL where there is a problem. */
 ft_status ft_serve_explore(ft_exchange *exchange, json_t **plan, ft_error *err);
 ft_status ft_serve_context(ft_exchange *exchange, json_t **plan, ft_error *err) FT_MUST_CHECK;
+ft_status ft_serve_cover(ft_exchange *exchange, json_t **plan, ft_error *err) FT_MUST_CHECK;
 ft_status ft_serve_explore_part(ft_exchange *exchange, json_t **result, ft_error *err);
 
 /* Whether an engine has its key and its trace, and a trace or program its hash. */

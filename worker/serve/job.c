@@ -92,6 +92,7 @@ static ft_status (*const PLANNERS[FT_JOB_KINDS])(ft_exchange *exchange, json_t *
     [FT_JOB_KIND_PREDICT] = predict,
     [FT_JOB_KIND_EXPLORE] = ft_serve_explore,
     [FT_JOB_KIND_CONTEXT] = ft_serve_context,
+    [FT_JOB_KIND_COVER] = ft_serve_cover,
 };
 
 ft_status ft_serve_plan(ft_exchange *exchange, ft_error *err)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "context/plan.h"
+#include "cover/plan.h"
 #include "serve/internal.h"
 
 /* Programs are read whole: they are small beside traces. */
@@ -109,16 +110,29 @@ ft_status ft_serve_explore(ft_exchange *exchange, json_t **plan, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft_serve_context(ft_exchange *exchange, json_t **plan, ft_error *err)
+/* A question that is answered as a whole, by a plan without subproblems. */
+static ft_status answer_question(ft_exchange *exchange,
+                                 ft_status (*ask)(const struct ft_program *program,
+                                                  const json_t *spec, json_t **plan, ft_error *err),
+                                 json_t **plan, ft_error *err)
 {
     bool found = false;
     ft_service *s = exchange->service;
     ft_status status = find_program(exchange, &found, err);
     if (status || !found) return status;
-    if (ft_context_plan(s->program, json_object_get(exchange->body, "spec"), plan,
-                        &exchange->problem) != FT_OK)
-        *plan = NULL;
+    const json_t *spec = json_object_get(exchange->body, "spec");
+    if (ask(s->program, spec, plan, &exchange->problem) != FT_OK) *plan = NULL;
     return FT_OK;
+}
+
+ft_status ft_serve_context(ft_exchange *exchange, json_t **plan, ft_error *err)
+{
+    return answer_question(exchange, ft_context_plan, plan, err);
+}
+
+ft_status ft_serve_cover(ft_exchange *exchange, json_t **plan, ft_error *err)
+{
+    return answer_question(exchange, ft_cover_plan, plan, err);
 }
 
 ft_status ft_serve_explore_part(ft_exchange *exchange, json_t **result, ft_error *err)
