@@ -113,7 +113,8 @@ def at(*places, **more):
 
 def ask_contexts():
     program = uploaded(PROGRAM)
-    assert answer_of(program, "context", at(("A", "@t:1"), ("B", "@t:1")))["together"] == "never"
+    never = answer_of(program, "context", at(("A", "@t:1"), ("B", "@t:1")))
+    assert never["together"] == "never" and "no data race" in never["assuming"], never
     both = answer_of(program, "context", at(("A", "@t:1"), ("B", "@t:0"), steps=2))
     assert both["together"] == "reached" and both["every_order"]["paths"] > 0, both
     refused(program, "context", {"threads": [{"name": "A", "at": "@t:1", "read": "woken"}]}, "/context/threads/0")

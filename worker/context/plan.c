@@ -44,8 +44,11 @@ static json_t *notes_of(const json_t *answer)
     const char *together = member(answer, "together");
     bool never = strcmp(together, "never") == 0;
     char *whole = json_dumps(answer, JSON_COMPACT);
-    add_note(notes, json_sprintf("together: %s%s%s", together, never ? ": " : "",
-                                 never ? member(answer, "reason") : ""));
+    if (never)
+        add_note(notes, json_sprintf("together: never: %s; assuming that %s",
+                                     member(answer, "reason"), member(answer, "assuming")));
+    else
+        add_note(notes, json_sprintf("together: %s", together));
     note_paths(notes, answer, "fixed_order", "a fixed order");
     note_paths(notes, answer, "every_order", "every order");
     json_array_append_new(notes, json_pack("{s:s, s:s}", "code", "context-answer", "text", whole));

@@ -6,8 +6,9 @@
  * `at` is FILE:LINE[:COLUMN], where FILE is the end of a path, or @FUNCTION:N, the N-th instruction
  * of a function from 0. Several functions or parts of one may stand in one line: then any of them.
  *
- * The answer's "together" is `never` (proved), `reached` (a run of the interpreter from the
- * program's entry gets there; "replay" has its inputs and steps) or `not refuted`. */
+ * The answer's "together" is `never` (proved, "assuming" what it says), `reached` (a run of the
+ * interpreter from the program's entry gets there; "replay" has its inputs and steps) or `not
+ * refuted`. */
 #ifndef FT_CONTEXT_REQUEST_H
 #define FT_CONTEXT_REQUEST_H
 
