@@ -22,7 +22,8 @@ complete() {
         - "$out/bash" "$@"
 }
 expect() { [ "$1" = "$2" ] || { echo "completed to '$1', not '$2'"; exit 1; }; }
-expect "$(complete foretell con)" convert
+expect "$(complete foretell con)" "convert context"
+expect "$(complete foretell conv)" convert
 expect "$(complete foretell check --base)" --baseline
 expect "$(complete foretell check --format sar)" sarif
 expect "$(complete foretell review --state f)" 'false fixed'
