@@ -11,12 +11,12 @@ set -euo pipefail
     }
     NR == 1 { sub(/^usage: /, ""); print text($0); next }
     NR == 2 { print ".SH DESCRIPTION"; next }
-    /^Environment:$/ { verbatim(0); print ".SH ENVIRONMENT"; environment = 1; next }
+    /^Environment:$/ { verbatim(0); open = 0; print ".SH ENVIRONMENT"; environment = 1; next }
     environment && /^  [A-Z]/ {
         gap = match($0, /[^ ]  +[^ ]/)
         print ".TP\n.B " text(substr($0, 1, gap)) "\n" text(substr($0, gap + 1))
         next
     }
-    /^$/ { if (!literal) print ".PP"; else print ""; next }
-    { verbatim(!environment && /^  /); print text($0) }
+    /^$/ { if (literal) print ""; else open = 1; next }  # a paragraph, unless a heading follows
+    { if (open) print ".PP"; open = 0; verbatim(!environment && /^  /); print text($0) }
     END { print ".SH SEE ALSO\n.BR foretell (1)" }'
