@@ -139,7 +139,7 @@ struct ft_project {
     unsigned running;           /* workers at them */
     uint64_t served;            /* milliseconds of worker time, for fairness */
     uint64_t used_ms;           /* today, as the store knew */
-    uint64_t fresh_ms;          /* today, not told to the store */
+    uint64_t fresh_ms;          /* today, not reported to the store */
     uint64_t limits[FT_LIMITS]; /* 0: none */
 };
 
@@ -153,12 +153,12 @@ struct ft_job {
     uint64_t ready; /* tasks to lease; a hint, the store knows */
     uint64_t wait;  /* loop time until which its ready tasks are put off */
     int64_t priority;
-    uint64_t served;  /* milliseconds of worker time, for fairness */
-    unsigned running; /* workers leasing, loading or working for it */
-    bool expired;     /* told the store so */
-    bool explores;    /* a program: it ends a little before its time is over */
-    ft_stage stage;   /* of that time; what the store was told of it */
-    ft_stage told;
+    uint64_t served;   /* milliseconds of worker time, for fairness */
+    unsigned running;  /* workers leasing, loading or working for it */
+    bool expired;      /* reported to the store */
+    bool explores;     /* a program: it ends a little before its time is over */
+    ft_stage stage;    /* of that time */
+    ft_stage reported; /* the last one that the store was asked to act on */
     char trace[FT_HASH];
     char id[FT_JOB_ID];
     ft_job *chain; /* of its bucket */

@@ -295,8 +295,8 @@ static void on_closed(void *data, const ft_error *err, json_t *result)
 /* A plan keeps to the time by itself, so that what it found counts. */
 static void close_in_time(ft_job *job)
 {
-    if (job->told >= job->stage || job->state != FT_JOB_SOLVING) return;
-    job->told = job->stage;
+    if (job->reported >= job->stage || job->state != FT_JOB_SOLVING) return;
+    job->reported = job->stage;
     ft_errand *errand = ft_errand_new(job->dispatch, NULL);
     errand->task = job->stage;
     snprintf(errand->job, sizeof errand->job, "%s", job->id);
