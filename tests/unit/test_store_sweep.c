@@ -268,6 +268,7 @@ static void pass(void)
     name_place(when, &LIBRARIES, library.fail_at, ", where it dies");
     library.fail_at = 0;
     ft_memory_vfs_crash();
+    remove_quick_folder(today.folder); /* the child's own; its files are in memory */
     start_anew(when);
 }
 
