@@ -443,10 +443,9 @@ static ft_status begin_anew(ft_sql *sql, exploration *x, json_t *explored, const
     x->round++;
     x->done = 0;
     int64_t levels = 0;
-    ft_status status =
-        ft_sql_number(sql, &levels, NULL, err,
-                      "SELECT count(*) FROM subtrees WHERE name = '" LEVELS "' AND " OF_JOB, "ii",
-                      FT_TASK_ID(x->n, FT_SUBTREE_FIRST), FT_TASK_ID(x->n, FT_TASK_MOST));
+    ft_status status = ft_sql_number(
+        sql, &levels, NULL, err,
+        "SELECT count(*) FROM explored_keys WHERE job = ?1 AND key = '" LEVELS "'", "i", x->n);
     if (status == FT_OK) status = remove_tasks(sql, x, err);
     if (status == FT_OK) status = remove_keys(sql, x, err);
     if (status == FT_OK && levels) status = add_task(sql, x, LEVELS, err);
@@ -578,6 +577,8 @@ ft_status ft_subtrees_add_levels(ft_sql *sql, const char *job, bool *applied, ft
     ft_status status = load_open(sql, &x, applied, err);
     const json_t *levels = json_object_get(x.state, "levels");
     if (json_integer_value(json_object_get(levels, "complete")) >= FIRST) *applied = false;
+    if (status == FT_OK && *applied)
+        status = add_key(sql, &x, LEVELS, (ft_span){"", 0}, applied, err);
     if (status == FT_OK && *applied) status = add_task(sql, &x, LEVELS, err);
     if (status == FT_OK && *applied) status = save(sql, &x, err);
     json_decref(x.state);

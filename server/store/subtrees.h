@@ -35,7 +35,8 @@ ft_status ft_subtrees_take(ft_sql *sql, const ft_part *part, bool *applied, json
 ft_status ft_subtrees_give_up(ft_sql *sql, const char *job, int64_t task, const char *text,
                               ft_error *err) FT_MUST_CHECK;
 /* Half of the job's time is over: a task for the first levels of preemptions, so that something is
- * said of all executions. *applied: they were not complete. */
+ * said of all executions; later rounds have one from their beginning. *applied: they were not
+ * complete, and no node has asked for them before. */
 ft_status ft_subtrees_add_levels(ft_sql *sql, const char *job, bool *applied,
                                  ft_error *err) FT_MUST_CHECK;
 /* None of the subtrees is a task any more, since the job's time is over; what was done gets its
