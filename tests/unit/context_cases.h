@@ -139,6 +139,19 @@ static const struct {
      "    %m = ult i32 %i, 2\n    branch %m, l, e\n  l:\n    %k = load i32 @x\n" IF(
          "k", "1", "e") "    barrier_wait @bar\n    yield\n    %j = add i32 %i, 1\n    jump "
                         "h(%j)\n  e:\n    yield\n    return i32 0\n}\n"},
+    {"a create that goes round by itself inside of a counted loop",
+     HEAD "function @t(%a: i64) -> i64 {\n  b:\n" END "}\nfunction @main() -> i32 {\n  b:\n"
+          "    jump h(i32 0)\n  h(%i: i32):\n    %m = ult i32 %i, 1\n    branch %m, l(i32 0), e\n"
+          "  l(%k: i32):\n    %t = create @t, 0\n    %n = add i32 %k, 1\n"
+          "    %w = ult i32 %n, 2\n    branch %w, l(%n), d\n  d:\n    %j = add i32 %i, 1\n"
+          "    jump h(%j)\n  e:\n    yield\n    return i32 0\n}\n"},
+    {"a create in a circle of two entries inside of a counted loop",
+     HEAD "function @t(%a: i64) -> i64 {\n  b:\n" END "}\nfunction @main() -> i32 {\n  b:\n" INPUT
+          "    jump h(i32 0)\n  h(%i: i32):\n    %m = ult i32 %i, 1\n    branch %m, l, e\n  l:\n"
+          "    %k = load i32 @x\n    %z = eq i32 %k, 1\n    branch %z, mid(i32 1), top(i32 0)\n"
+          "  top(%p: i32):\n    %t = create @t, 0\n    jump mid(%p)\n  mid(%q: i32):\n"
+          "    %n = add i32 %q, 1\n    %w = ult i32 %n, 2\n    branch %w, top(%n), d\n  d:\n"
+          "    %j = add i32 %i, 1\n    jump h(%j)\n  e:\n    yield\n    return i32 0\n}\n"},
 };
 
 enum { N_CASES = sizeof CASES / sizeof CASES[0] };

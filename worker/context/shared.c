@@ -224,29 +224,39 @@ static uint32_t times(uint32_t a, uint32_t b)
     return a == NO_TIME || b == NO_TIME || n >= NO_TIME ? NO_TIME : (uint32_t)n;
 }
 
-/* How often the block is executed in one call of its function, at most. */
+/* Is the block in a circle that has an edge backwards which is not a natural loop's? Such a circle
+ * may be inside of a loop whose rounds are counted, and has no bound itself. */
+static bool is_in_other_circle(const ctx *c, uint32_t f, uint32_t block)
+{
+    const ft_graph *g = ft_flow_graph(c->flow, f);
+    const ft_dominators *d = &g->dominators;
+    for (uint32_t b = 0; b < g->n; b++) {
+        uint32_t n;
+        const ft_target *targets = ft_block_targets(function_of(c, f), b, &n);
+        if (!ft_is_reached(d, b) || !ft_graph_leads(g, block, b)) continue;
+        for (uint32_t t = 0; t < n; t++) {
+            uint32_t to = targets[t].block;
+            if (d->order[to] <= d->order[b] && !ft_graph_is_back(g, b, to) &&
+                (to == block || ft_graph_leads(g, to, block)))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* How often the block is executed in one call of its function, at most: every circle through it
+ * goes once round a natural loop that it is in. The head of one is executed once more. */
 static uint32_t times_in_call(const ctx *c, uint32_t f, uint32_t block)
 {
     uint32_t n = 1;
     const ft_graph *g = ft_flow_graph(c->flow, f);
-    uint64_t *loop = ft_calloc(g->words, sizeof *loop), *covered = ft_calloc(g->words, 8);
-    if (!ft_graph_leads(g, block, block)) {
-        free(loop);
-        free(covered);
-        return 1;
-    }
+    if (!ft_graph_leads(g, block, block)) return 1;
+    if (is_in_other_circle(c, f, block)) return NO_TIME;
+    uint64_t *loop = ft_calloc(g->words, sizeof *loop);
     for (uint32_t head = 0; head < g->n; head++)
-        if (ft_graph_loop(g, function_of(c, f), head, loop) && ft_bits_has(loop, block) &&
-            head != block) {
-            n = times(n, ctx_trips(c, f, head));
-            ft_bits_join(covered, loop, g->words);
-        }
-    /* Every circle through the block is in a loop that was counted. */
-    for (uint32_t b = 0; b < g->n; b++)
-        if (ft_graph_leads(g, block, b) && ft_graph_leads(g, b, block) && !ft_bits_has(covered, b))
-            n = NO_TIME;
+        if (ft_graph_loop(g, function_of(c, f), head, loop) && ft_bits_has(loop, block))
+            n = times(n, head == block ? NO_TIME : ctx_trips(c, f, head));
     free(loop);
-    free(covered);
     return n;
 }
 
