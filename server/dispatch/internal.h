@@ -147,7 +147,7 @@ struct ft_project {
 typedef enum ft_stage { FT_STAGE_EARLY, FT_STAGE_HALF, FT_STAGE_END } ft_stage;
 
 struct ft_job {
-    /* What is looked at of every job whenever a worker has nothing to do stands together. */
+    /* The members that are read of every job whenever a worker has nothing to do stand together. */
     ft_job *next;
     ft_project *project;
     uint64_t ready; /* tasks to lease; a hint, the store knows */

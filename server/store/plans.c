@@ -259,7 +259,7 @@ static bool is_true(ft_span value)
     return value.length == 4 && memcmp(value.at, "true", 4) == 0;
 }
 
-/* What it says of an exploration. */
+/* Its members of an exploration. */
 static ft_part part_of(const ft_plan *p, const ft_request *request, const char *job)
 {
     return (ft_part){.job = job,

@@ -13,7 +13,7 @@
 
 #define FT_SUBTREES_MOST ((int64_t)1 << 26) /* of a job */
 
-/* What a task gave back, in its text's spans; at NULL: it did not. */
+/* The result of a task, as spans of its text; at NULL: it has no such member. */
 typedef struct ft_part {
     const char *job;
     int64_t task;

@@ -27,7 +27,7 @@ def thread(body):
     return f"function @f(%a: i64) -> i64 {{\n  start:\n{body}    return i64 0\n}}\n"
 
 
-# What is wrong with the text, and where: the line, or words of the answer.
+# The text, and the place of its mistake: the line, or words of the answer.
 REFUSED = {
     "nothing": ("", None),
     "another language": ("int main(void) { return 0; }\n", 1),

@@ -133,7 +133,7 @@ static void test_the_same_proposals_are_one_task(void **state)
     json_decref(leased);
 }
 
-/* What others do in the old round is over. */
+/* Tasks of the old round end, also those that others are at. */
 static void test_a_new_round(void **state)
 {
     fixture *f = *state;

@@ -1,4 +1,4 @@
-/* What clients ask of the service besides uploads and jobs, for kill points at the statements that
+/* The requests of clients besides uploads and jobs, for kill points at the statements that
  * only these requests run: webhooks, limits, reviews, lists, jobs that fail, expire or are split.
  */
 #ifndef FT_TESTS_TORTURE_ERRANDS_H
