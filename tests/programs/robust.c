@@ -1,7 +1,8 @@
 /* Robust mutexes: a thread ends with one. With -DFIXED the next owner does its part. The argument
  * chooses: ignored   the next owner does not make it consistent: the one behind it cannot use it
  *   early     the value behind it is half written, and is used all the same
- *   tried     by a try, and by a wait for a condition */
+ *   tried     by a try, and by a wait for a condition
+ *   nested    a recursive one, which is locked twice when its owner ends */
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
@@ -21,6 +22,7 @@ static void *leave(void *unused)
 {
     int result = pthread_mutex_lock(&m);
     if (result == ENOTRECOVERABLE) return unused;
+    if (is("nested")) pthread_mutex_lock(&m);
     low = 2; /* and ends before it writes the other half */
     pthread_cond_signal(&c);
     return unused;
@@ -37,6 +39,7 @@ static void *use(void *unused)
     }
     if (result == EOWNERDEAD) {
         told++;
+        if (is("nested")) pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
 #ifdef FIXED
         high = low;
         assert(!pthread_mutex_consistent(&m));
@@ -55,6 +58,7 @@ int main(int argc, char **argv)
     what = argv[1];
     pthread_mutexattr_init(&robust);
     pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
+    if (is("nested")) pthread_mutexattr_settype(&robust, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&m, &robust);
     int n = is("ignored") ? 3 : 2;
     for (int i = 0; i < n; i++) pthread_create(&threads[i], NULL, i ? use : leave, NULL);

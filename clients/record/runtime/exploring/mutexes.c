@@ -74,7 +74,8 @@ void ft_rt_x_abandon(void)
     for (uint32_t i = 0; i < ft_rt_x.n_objects && n_robust; i++) {
         if (ft_rt_x.slot->objects[i].name.class != FT_X_MUTEX) continue;
         if (!is_mine(i) || !*health_of(i)) continue;
-        ft_rt_explore(&(ft_x_operation){.kind = FT_X_UNLOCK, .object = i}, NULL);
+        while (is_mine(i)) /* a recursive one: once for each time that it was locked */
+            ft_rt_explore(&(ft_x_operation){.kind = FT_X_UNLOCK, .object = i}, NULL);
         *health_of(i) = ABANDONED; /* before another thread goes on */
     }
 }
@@ -142,7 +143,7 @@ int ft_rt_x_unlock(pthread_mutex_t *mutex, const void *pc)
                      "a mutex is unlocked by a thread that does not hold it", pc);
     ft_x_operation unlock = about(FT_X_UNLOCK, o, type);
     ft_rt_explore(&unlock, pc);
-    if (*health_of(o) == TOLD) *health_of(o) = LOST;
+    if (*health_of(o) == TOLD && !is_mine(o)) *health_of(o) = LOST;
     return 0;
 }
 

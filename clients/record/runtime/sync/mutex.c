@@ -161,7 +161,8 @@ int pthread_mutex_consistent(pthread_mutex_t *mutex)
 static int unlock_mutex(const pthread_mutex_t *mutex, uint32_t site, const ft_rt_thread *self)
 {
     ft_rt_object *o = mutex_at(mutex);
-    if (o->owner == self && o->health == FT_RT_TOLD) change_health(o, FT_RT_LOST, site);
+    bool last = o->owner == self && o->count == 1; /* of a recursive one's */
+    if (last && o->health == FT_RT_TOLD) change_health(o, FT_RT_LOST, site);
     FT_RT_SYNC(RELEASE, 0, o, site);
     if (o->owner != self) return o->kind == PTHREAD_MUTEX_NORMAL ? 0 : EPERM;
     ft_rt_mutex_release(o);
