@@ -7,6 +7,7 @@
 
 #include "explore/search.h"
 #include "native/native.h"
+#include "native/program_text.h"
 #include "oracle/schedules.h"
 
 /* What the interpreter has no call for, or what a call decides otherwise than the oracle: the C
@@ -30,23 +31,6 @@ static bool is_fit(schedule_program *p)
         if (rwlocks > 1) return false;
     }
     return true;
-}
-
-static char *written(const schedule_program *p)
-{
-    ft_strbuf text = {0};
-    ft_strbuf_printf(&text, "%u", p->n_threads);
-    for (uint32_t i = 0; i < SCHEDULE_OBJECTS; i++)
-        ft_strbuf_printf(&text, " %lld", (long long)p->initial[i]);
-    for (uint32_t t = 0; t < p->n_threads; t++) {
-        ft_strbuf_printf(&text, " %u", p->length[t]);
-        for (uint32_t i = 0; i < p->length[t]; i++) {
-            const ft_x_operation *o = &p->code[t][i];
-            ft_strbuf_printf(&text, " %u %u %u %lld %lld", o->kind, o->object, o->other,
-                             (long long)o->value, (long long)o->value2);
-        }
-    }
-    return ft_strbuf_take(&text);
 }
 
 static bool explore(char *interpreter, char *text, uint32_t grade, ft_x_counts *counts,
@@ -79,7 +63,7 @@ int main(int argc, char **argv)
         if (!is_fit(&p) || !ft_schedules_enumerate(&p, 3000, &found)) continue;
         ft_x_counts counts = {0};
         ft_error err = FT_ERROR_INIT;
-        char *text = written(&p);
+        char *text = program_text(&p);
         bool done = explore(argv[1], text, grade, &counts, &err);
         if (!done || counts.classes != found.classes || counts.stuck != found.stuck) {
             ft_strbuf out = {0};

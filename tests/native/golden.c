@@ -11,6 +11,7 @@
 #include "base/contract.h"
 #include "explore/search.h"
 #include "native/native.h"
+#include "native/program_text.h"
 #include "oracle/notation.h"
 
 typedef struct golden {
@@ -30,23 +31,6 @@ static bool is_fit(const golden_row *r)
     return !r->fails_early;
 }
 
-static char *written(const schedule_program *p)
-{
-    ft_strbuf text = {0};
-    ft_strbuf_printf(&text, "%u", p->n_threads);
-    for (uint32_t i = 0; i < SCHEDULE_OBJECTS; i++)
-        ft_strbuf_printf(&text, " %lld", (long long)p->initial[i]);
-    for (uint32_t t = 0; t < p->n_threads; t++) {
-        ft_strbuf_printf(&text, " %u", p->length[t]);
-        for (uint32_t i = 0; i < p->length[t]; i++) {
-            const ft_x_operation *o = &p->code[t][i];
-            ft_strbuf_printf(&text, " %u %u %u %lld %lld", o->kind, o->object, o->other,
-                             (long long)o->value, (long long)o->value2);
-        }
-    }
-    return ft_strbuf_take(&text);
-}
-
 static bool count_failure(void *context, const ft_x_run *run, const ft_unfolding *u,
                           const ft_configuration *c)
 {
@@ -61,7 +45,7 @@ static bool explore(golden *g, const schedule_program *p, ft_x_counts *counts, u
     bool finished = false;
     ft_native *native = NULL;
     ft_native_options options = ft_native_defaults();
-    char *text = written(p), *argv[] = {g->interpreter, text, NULL};
+    char *text = program_text(p), *argv[] = {g->interpreter, text, NULL};
     options.argv = argv;
     options.workers = 2;
     options.run.polls = 1000; /* the interpreter's calls are all at one place */
