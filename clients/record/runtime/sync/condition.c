@@ -42,10 +42,12 @@ static int wait_on(ft_rt_thread *self, const pthread_cond_t *condition,
     FT_RT_SYNC(COND_WAKE, woken ? limited : FT_FLAG_FAILED, c, site);
     ft_rt_turn(self, false);
     FT_RT_ASKS(self, ACQUIRE, FT_FLAG_CONDITION, m->id, site);
-    ft_rt_mutex_lock(self, m, NULL);
-    assert(m->owner == self);
-    if (!kept) FT_RT_SYNC(ACQUIRE, FT_FLAG_CONDITION, m, site);
-    return woken ? 0 : ETIMEDOUT;
+    int health = 0;
+    if (kept)
+        ft_rt_mutex_lock(self, m, NULL);
+    else
+        health = ft_rt_mutex_lock_behind_wait(self, m, site);
+    return health ? health : woken ? 0 : ETIMEDOUT;
 }
 
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)

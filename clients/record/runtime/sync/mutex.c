@@ -109,29 +109,43 @@ static int refuse_lost(const ft_rt_object *o, uint32_t site)
     return ENOTRECOVERABLE;
 }
 
+/* The thread has just locked it. */
+static int note_lock(ft_rt_object *o, uint8_t flags, uint32_t site)
+{
+    assert(o->owner == ft_rt_self);
+    if (o->health == FT_RT_LOST) { /* while it waited */
+        free_mutex(o);
+        return refuse_lost(o, site);
+    }
+    pass_health(o, FT_RAW_CHANNEL_HEALTH, FT_RAW_CHANNEL_IN, site);
+    FT_RT_SYNC(ACQUIRE, flags, o, site);
+    pass_health(o, FT_RAW_CHANNEL_LOCKED, FT_RAW_CHANNEL_OUT | FT_RAW_CHANNEL_PUT, site);
+    if (o->health != FT_RT_ABANDONED) return 0;
+    o->health = FT_RT_TOLD;
+    return EOWNERDEAD;
+}
+
+int ft_rt_mutex_lock_behind_wait(ft_rt_thread *self, ft_rt_object *o, uint32_t site)
+{
+    (void)ft_rt_mutex_lock(self, o, NULL);
+    return note_lock(o, FT_FLAG_CONDITION, site);
+}
+
 static int lock_mutex(const pthread_mutex_t *mutex, const struct timespec *deadline, bool try,
                       uint32_t site, ft_rt_thread *self)
 {
     ft_rt_object *o = mutex_at(mutex);
     if (o->health == FT_RT_LOST) return refuse_lost(o, site);
     bool held = o->owner && !(o->owner == self && o->kind == PTHREAD_MUTEX_RECURSIVE);
+    uint8_t flags = try || deadline ? FT_FLAG_TRY : 0;
     FT_RT_ASKS(self, ACQUIRE, 0, o->id, site);
     int result = try && held ? EBUSY : ft_rt_mutex_lock(self, o, deadline);
-    if (!result && o->health == FT_RT_LOST) { /* while it waited */
-        free_mutex(o);
-        return refuse_lost(o, site);
-    }
-    if (!result) pass_health(o, FT_RAW_CHANNEL_HEALTH, FT_RAW_CHANNEL_IN, site);
+    if (!result) return note_lock(o, flags, site);
     if (result == EBUSY || result == ETIMEDOUT)
         FT_RT_SYNC(TRY_FAILED, 0, o, site);
     else
-        FT_RT_SYNC(ACQUIRE, try || deadline ? FT_FLAG_TRY : 0, o, site);
-    if (!result)
-        pass_health(o, FT_RAW_CHANNEL_LOCKED, FT_RAW_CHANNEL_OUT | FT_RAW_CHANNEL_PUT, site);
-    assert(result || o->owner == self);
-    if (result || o->health != FT_RT_ABANDONED) return result;
-    o->health = FT_RT_TOLD;
-    return EOWNERDEAD;
+        FT_RT_SYNC(ACQUIRE, flags, o, site);
+    return result;
 }
 
 void ft_rt_mutexes_abandon(ft_rt_thread *self)

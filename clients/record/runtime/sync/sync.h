@@ -74,6 +74,9 @@ void ft_rt_child_wants(ft_raw_class class, const void *lock, bool shared, const 
 /* ---- mutex.c */
 /* At the thread's end: its robust mutexes are abandoned. */
 void ft_rt_mutexes_abandon(ft_rt_thread *self);
+/* Locks a mutex again behind a wait for a condition, and writes its records. 0, or the health of a
+ * robust one: EOWNERDEAD, or ENOTRECOVERABLE, and then it is not locked. */
+int ft_rt_mutex_lock_behind_wait(ft_rt_thread *self, ft_rt_object *o, uint32_t site);
 /* Locks a mutex for the calling thread. 0, EDEADLK (error-checking, held already) or ETIMEDOUT;
  * writes no record. */
 int ft_rt_mutex_lock(ft_rt_thread *self, ft_rt_object *o, const struct timespec *deadline);
