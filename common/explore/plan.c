@@ -25,7 +25,7 @@ typedef struct exploration {
     double began, share;                 /* seconds of the clock; of the step at hand */
     size_t (*bytes)(const void *search); /* of the step at hand; NULL: not asked */
     const void *search;
-    uint64_t asks;
+    uint64_t asks, earlier; /* earlier: runs of the rest */
     bool asked;
     bool every; /* a search ended, and has all */
     bool ended; /* a search ended: it has nothing more to run */
@@ -59,15 +59,16 @@ static bool should_stop(void *context)
     return x->asked || is_late(x, x->share) || is_too_large(x);
 }
 
+/* Without those of the rest. */
 static uint64_t runs(const exploration *x)
 {
-    return x->counts.runs + x->outcome->tree.runs;
+    return x->counts.runs + x->outcome->tree.runs - x->earlier;
 }
 
 /* Runs that the step may make, counted as its own counts do; 0: no bound. */
 static uint64_t runs_until(const exploration *x, double share, uint64_t others)
 {
-    uint64_t most = (uint64_t)((double)x->plan->max_runs * share);
+    uint64_t most = x->earlier + (uint64_t)((double)x->plan->max_runs * share);
     if (!x->plan->max_runs) return 0;
     return most > others ? most - others : 0;
 }
@@ -142,6 +143,7 @@ static void take_up(exploration *x)
     const ft_x_rest *rest = x->plan->rest;
     x->outcome->tree = rest->tree;
     x->counts = rest->others;
+    x->earlier = x->counts.runs + x->outcome->tree.runs;
     x->reached = (ft_x_levels_result){
         .complete = rest->levels, .classes = rest->level_classes, .met = rest->level_classes};
 }

@@ -36,7 +36,7 @@ void ft_x_rest_release(ft_x_rest *rest);
 
 typedef struct ft_x_plan {
     uint32_t preemptions; /* the last level; FT_X_ALL_PREEMPTIONS: all schedules */
-    uint64_t max_runs;    /* 0: no bound */
+    uint64_t max_runs;    /* besides those of the rest; 0: no bound */
     double seconds;       /* 0: no bound */
     uint64_t seed;        /* of the samples */
     ft_x_rest *rest;      /* in: where to go on; out: what is left; NULL: neither */

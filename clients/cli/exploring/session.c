@@ -24,6 +24,7 @@ typedef struct session {
     ft_progress progress;
     double began, shown;
     uint64_t runs, classes;
+    uint64_t earlier; /* runs of the interrupted exploration */
     char **argv;
     ft_rest rest;    /* of this exploration, or the one that it goes on with */
     bool is_resumed; /* the stage of the rest has begun before */
@@ -115,11 +116,18 @@ static uint64_t memory_share(void)
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / MOST_BYTES_SHARE : 0;
 }
 
+/* Of --runs, which bounds this exploration alone, as the time does. */
+static uint64_t runs_left(const session *s)
+{
+    uint64_t made = s->runs - s->earlier, most = s->options->runs;
+    return most > made ? most - made : 0;
+}
+
 /* 0: as many runs as --runs leaves. */
 static ft_x_plan plan_of(session *s, double seconds, uint64_t runs)
 {
     const ft_options *o = s->options;
-    uint64_t left = o->runs > s->runs ? o->runs - s->runs : 0;
+    uint64_t left = runs_left(s);
     return (ft_x_plan){.preemptions = o->preemptions ? o->preemptions - 1 : FT_X_ALL_PREEMPTIONS,
                        .max_runs = runs && (!left || runs < left) ? runs : left,
                        .seconds = seconds,
@@ -210,7 +218,7 @@ static bool has_budget(const session *s, double end)
     enum { LEAST_MS = 50 };
     const ft_options *o = s->options;
     return !ft_signals_caught() && (!end || now() < end - LEAST_MS / 1e3) &&
-           (!o->runs || s->runs < o->runs);
+           (!o->runs || runs_left(s));
 }
 
 /* ---- more rounds of loops that count their tries */
@@ -400,7 +408,7 @@ static ft_status take_up(session *s, ft_error *err)
     ft_outputs_resume(x, rest.outputs.data, rest.outputs.len);
     for (size_t i = 0; i < rest.points.len; i++) ft_vec_push(&x->points, rest.points.data[i]);
     if (status == FT_OK) status = run_all_kept(s, &rest, err);
-    s->runs = rest.runs;
+    s->runs = s->earlier = rest.runs;
     for (size_t i = 0; i < rest.kept.len; i++) ft_kept_release(&rest.kept.data[i]);
     ft_vec_release(&rest.kept);
     rest.kept.data = s->rest.kept.data; /* those that were kept again */
