@@ -152,6 +152,12 @@ static const struct {
           "  top(%p: i32):\n    %t = create @t, 0\n    jump mid(%p)\n  mid(%q: i32):\n"
           "    %n = add i32 %q, 1\n    %w = ult i32 %n, 2\n    branch %w, top(%n), d\n  d:\n"
           "    %j = add i32 %i, 1\n    jump h(%j)\n  e:\n    yield\n    return i32 0\n}\n"},
+    {"a thread's function that also calls itself, and that the creator calls",
+     HEAD "function @t(%a: i64) -> i64 {\n  b:\n    %r = ult i64 9, %a\n    branch %r, r, i\n"
+          "  r:\n    %o = sub i64 %a, 10\n    %q = call i64 @t(%o)\n    jump i\n  i:\n"
+          "    %f = eq i64 %a, 3\n    branch %f, y, n\n  y:\n    yield\n    return i64 0\n"
+          "  n:\n    yield\n    return i64 0\n}\nfunction @main() -> i32 {\n  b:\n"
+          "    %t = create @t, 5\n    %q = call i64 @t(i64 3)\n    return i32 0\n}\n"},
 };
 
 enum { N_CASES = sizeof CASES / sizeof CASES[0] };

@@ -5,7 +5,7 @@
 
 #include "context/internal.h"
 
-enum { CREATOR = 256, OPEN = 512 };
+enum { CREATOR = 256 }; /* of a label: the view of the thread's creator */
 
 /* ---- one thread ---- */
 
@@ -73,7 +73,7 @@ static bool hand_over(ctx *c, uint32_t label, const way *w, thread_state *t, ft_
         env_start(c, e);
     else
         env_unknown(c, e, true);
-    uint32_t first = ctx_root_node(c, label | CREATOR | (s->open ? OPEN : 0), begins);
+    uint32_t first = ctx_root_node(c, label | CREATOR | (s->open ? CTX_OPEN : 0), begins);
     bool once = known && c->roots.data[0].most == 1;
     env_enter(c, e, first, once ? zeros : NULL,
               c->program->functions.data[begins].blocks.data[0].n_parameters);
@@ -131,7 +131,7 @@ bool ctx_reach(ctx *c, uint32_t label, const way *w, thread_state *t)
         env_start(c, &t->env);
         n = c->program->functions.data[begins].blocks.data[0].n_parameters;
     }
-    uint32_t first = ctx_root_node(c, label | (w->own.open ? OPEN : 0), begins);
+    uint32_t first = ctx_root_node(c, label | (w->own.open ? CTX_OPEN : 0), begins);
     env_enter(c, &t->env, first, n ? argument : NULL, n);
     if (!follow(c, &w->own, first, &t->env, t->nodes, t->registers)) return false;
     read_place(c, t);

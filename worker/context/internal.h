@@ -24,6 +24,9 @@
 
 #define NO_NODE UINT32_MAX
 #define NO_TIME UINT32_MAX
+/* Of a label: it is not known by which calls the function is executed, so perhaps not as the
+ * thread's own, and perhaps more than once. */
+#define CTX_OPEN 512
 
 typedef struct ctx_place {
     uint32_t parent; /* NO_NODE: a thread's function */

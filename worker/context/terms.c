@@ -210,7 +210,7 @@ uint32_t ctx_root_node(ctx *c, uint32_t label, uint32_t function)
     uint32_t n = intern_node(c, NO_NODE, label, function, 0, &fresh);
     const ctx_thread_function *r = ctx_root_of(c, function);
     if (fresh && !label) c->nodes.data[n].canonical = n;
-    if (fresh && label && r && r->most <= 1) {
+    if (fresh && label && !(label & CTX_OPEN) && r && r->most <= 1) {
         uint32_t shared = ctx_root_node(c, 0, function);
         c->nodes.data[n].canonical = shared;
     }
