@@ -372,7 +372,7 @@ bool ctx_is_left_locked(ctx *c, const uint64_t *objects)
     return ft_bits_meet(c->left_locked, objects, words);
 }
 
-/* Who waits for a lock waits for a thread that may hold it. */
+/* A waiting thread needs a holder: one of the threads that may hold the lock. */
 static void claim_holder(ctx *c, initial *s, uint32_t t)
 {
     const thread_state *w = &s->threads[t];
