@@ -632,12 +632,15 @@ ft_status ft_subtrees_is_end(ft_sql *sql, int64_t task, bool *is, ft_error *err)
     return status;
 }
 
+/* Without the reason the verdict would be `bounded`: there is one also where the text, cut to some
+ * length, ends within a character. */
 static void leave_open(exploration *x, const char *text)
 {
     json_object_set_new(json_object_get(x->state, "flags"), "incomplete", json_true());
-    if (!json_object_get(x->state, "open"))
-        json_object_set_new(x->state, "open",
-                            json_sprintf("a part of the executions was given up: %s", text));
+    if (json_object_get(x->state, "open")) return;
+    json_t *why = json_sprintf("a part of the executions was given up: %s", text);
+    if (!why) why = json_string("a part of the executions was given up");
+    json_object_set_new(x->state, "open", why);
 }
 
 ft_status ft_subtrees_give_up(ft_sql *sql, const char *job, int64_t task, const char *text,

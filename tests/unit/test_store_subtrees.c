@@ -171,6 +171,8 @@ static void test_a_part_is_given_up(void **state)
                                   .log = ""};
     json_decref(abandon(f, job, token_of(one), blame));
     expect_sound(f);
+    assert_int_equal(query(f, "SELECT count(*) FROM explorations WHERE state LIKE '%\"open\"%'"),
+                     1);
     assert_true(takes(f, other, part("[]")));
     assert_true(flag_at_the_end(f, job, "incomplete"));
     json_decref(one);
