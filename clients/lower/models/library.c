@@ -585,6 +585,14 @@ static void put_number(sink *s, const format *f, unsigned long value, unsigned b
     put_padded(s, f, sign, digits, n);
 }
 
+/* The 0 that %#o asks for is a digit: the precision counts it. */
+static void put_octal(sink *s, const format *f, unsigned long value)
+{
+    int n = value ? count_digits(value, 8) : 0;
+    int leads = f->alternate && f->precision <= n && (value || !f->precision);
+    put_number(s, f, value, 8, 0, leads ? "0" : "");
+}
+
 static unsigned long cut(unsigned long value, int bytes, int sign)
 {
     int shift = 64 - 8 * bytes;
@@ -652,7 +660,7 @@ static void put_one(sink *s, char kind, const format *f, unsigned long argument)
         put_number(s, f, value, 16, 1, f->alternate && value ? "0X" : "");
         break;
     case 'o':
-        put_number(s, f, value, 8, 0, f->alternate && value ? "0" : "");
+        put_octal(s, f, value);
         break;
     case 'p':
         put_number(s, &pointer, argument, 16, 0, "0x");
