@@ -527,6 +527,57 @@ static void test_open_count(void **state)
     assert_true(x.least[0] == 0 && x.most[0] == 0);
 }
 
+/* Two threads write atomically, one at @x, the other so many bytes behind it. */
+static bool overlaps(const char *first, unsigned behind, const char *second, bool input)
+{
+    char text[1024];
+    bool finished;
+    ft_x_counts counts;
+    ft_strbuf place = {0};
+    ft_error err = FT_ERROR_INIT;
+    snprintf(text, sizeof text,
+             "program 1\n"
+             "object @x 16 align 8\n"
+             "function @writes(%%a: i64) -> i64 {\n"
+             "  start:\n"
+             "    atomic_store relaxed %s 0, @x+%u\n"
+             "    return i64 0\n"
+             "}\n"
+             "function @main() -> i32 {\n"
+             "  start:\n"
+             "%s"
+             "    %%t = create @writes, 0\n"
+             "    atomic_store relaxed %s 0, @x\n"
+             "    join %%t\n"
+             "    return i32 0\n"
+             "}\n",
+             second, behind, input ? "    %in = input \"x\" i32\n" : "", first);
+    ft_program *p = symbolic_program(text);
+    ft_symbolic *symbolic = ft_symbolic_new(p, &RACES);
+    ft_x_executor executor = ft_symbolic_executor(symbolic);
+    assert_int_equal(ft_x_search(&executor, &(ft_x_options){0}, &counts, &finished, &err), FT_OK);
+    bool does = ft_symbolic_overlaps(symbolic, &place);
+    assert_int_equal(does, place.len > 0);
+    ft_strbuf_release(&place);
+    ft_symbolic_free(symbolic);
+    ft_program_free(p);
+    return does;
+}
+
+/* Of 1, 2, 4 and 8 bytes, at each distance up to 8, either of them first. */
+static void test_overlapping_atomics(void **state)
+{
+    static const char *const WIDTHS[] = {"i8", "i16", "i32", "i64"};
+    (void)state;
+    for (unsigned a = 0; a < 4; a++)
+        for (unsigned b = 0; b < 4; b++)
+            for (unsigned d = 1; d <= 8; d++) {
+                assert_int_equal(overlaps(WIDTHS[a], d, WIDTHS[b], false), d < 1U << a);
+                assert_int_equal(overlaps(WIDTHS[a], d, WIDTHS[b], true), d < 1U << a);
+            }
+    assert_false(overlaps("i32", 0, "i32", false));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -540,6 +591,7 @@ int main(void)
         cmocka_unit_test(test_assumption_after_the_end),
         cmocka_unit_test(test_races_at_unknown_places),
         cmocka_unit_test(test_open_count),
+        cmocka_unit_test(test_overlapping_atomics),
     };
     return cmocka_run_group_tests_name("symbolic", tests, NULL, NULL);
 }

@@ -96,8 +96,14 @@ bool ft_backend_failure(const ft_backend *backend, const ft_x_run *run, int32_t 
 
 const char *ft_backend_left_open(ft_backend *backend)
 {
+    ft_strbuf place = {0};
     ft_symbolic_counts n = ft_symbolic_counts_of(backend->symbolic);
-    if (n.unknown)
+    bool overlaps = ft_symbolic_overlaps(backend->symbolic, &place);
+    if (overlaps)
+        snprintf(backend->left_open, sizeof backend->left_open,
+                 "%.100s: atomic instructions use parts of each other's memory",
+                 ft_strbuf_text(&place));
+    else if (n.unknown)
         snprintf(backend->left_open, sizeof backend->left_open,
                  "%" PRIu64 " executions could not be decided (%" PRIu64
                  " questions that the solver left open, %" PRIu64 " that the interpreter denied)",
@@ -106,7 +112,8 @@ const char *ft_backend_left_open(ft_backend *backend)
         snprintf(backend->left_open, sizeof backend->left_open,
                  "of %" PRIu64 " values that depend on inputs only a few were tried",
                  n.concretised);
-    return n.unknown || n.concretised ? backend->left_open : NULL;
+    ft_strbuf_release(&place);
+    return overlaps || n.unknown || n.concretised ? backend->left_open : NULL;
 }
 
 const ft_symbolic_maker *ft_backend_makers(const ft_backend *backend, size_t *n)

@@ -13,12 +13,16 @@ static begun *life_of(running *r, uint64_t address)
 }
 
 /* The same in all runs: the address is, and how often and with what it was initialised. */
-static uint32_t object_of(running *r, uint64_t address)
+static uint64_t name_of(running *r, uint64_t address)
 {
     const begun *life = life_of(r, address);
     const uint64_t words[] = {address, life ? life->n : 0, life ? life->count : 0};
-    uint64_t *number =
-        ft_map_slot(&r->c->objects, ft_hash_bytes(words, sizeof words, 1), r->c->n_objects, NULL);
+    return ft_hash_bytes(words, sizeof words, 1);
+}
+
+static uint32_t object_of(running *r, uint64_t address)
+{
+    uint64_t *number = ft_map_slot(&r->c->objects, name_of(r, address), r->c->n_objects, NULL);
     if (*number == r->c->n_objects) r->c->n_objects++;
     while (r->objects.len <= *number) ft_vec_push(&r->objects, (tracked){0});
     return (uint32_t)*number;
@@ -327,10 +331,39 @@ static void meet(running *r, uint32_t object, int64_t content)
     k->content = content;
 }
 
+/* How many bytes atomic instructions of this run use at the address. */
+static uint32_t bytes_at(running *r, uint64_t address)
+{
+    uint64_t number;
+    bool known = ft_map_get(&r->c->objects, name_of(r, address), &number);
+    return known && number < r->objects.len ? r->objects.data[number].bytes : 0;
+}
+
+static bool overlaps(running *r, uint64_t address, uint32_t bytes)
+{
+    enum { LARGEST = 8 };
+    for (uint32_t d = 1; d < LARGEST; d++)
+        if (bytes_at(r, address - d) > d || (d < bytes && bytes_at(r, address + d))) return true;
+    return false;
+}
+
+/* Atomics at different addresses are objects that do not depend on each other: if they share bytes,
+ * their orders are not all tried. */
+static void note_overlap(running *r, const ft_sym_operation *o, uint32_t object)
+{
+    tracked *k = &r->objects.data[object];
+    uint32_t bytes = (instruction_of(r, o)->width + 7u) / 8;
+    if (bytes <= k->bytes) return;
+    if (overlaps(r, o->object, bytes) && r->c->overlap.function == FT_NO_SYMBOL)
+        r->c->overlap = o->place;
+    k->bytes = (uint8_t)bytes;
+}
+
 ft_status ft_running_check_content(running *r, const ft_sym_operation *o, const ft_x_operation *x,
                                    ft_error *err)
 {
     ft_x_class class = ft_x_kind_class((ft_x_kind)x->kind);
+    if (class == FT_X_ATOMIC || class == FT_X_MEMORY) note_overlap(r, o, x->object);
     if (class == FT_X_SEMAPHORE && x->object != NEVER)
         meet(r, x->object, (int64_t)state_of(r, o).count);
     if (class != FT_X_ATOMIC) return FT_OK;

@@ -21,6 +21,7 @@ typedef struct taken {
 
 typedef struct tracked {
     bool met;
+    uint8_t bytes;     /* of an atomic, the most that an instruction used; 0: none did */
     uint64_t arrivals; /* at a barrier */
     int64_t first, content;
 } tracked;
@@ -97,6 +98,7 @@ struct ft_symbolic {
     bool counts_atomics; /* an atomic's content is how often it was written: READ and WRITE */
     ft_symbolic_cut cuts[FT_SYMBOLIC_CUTS];
     size_t n_cuts;
+    ft_sym_place overlap; /* the first instruction that was seen to; FT_NO_SYMBOL: none */
     ft_sym_place lingers; /* the first place in the program where a thread lingered */
     ft_interpreter_error error;
     FT_VEC(ft_symbolic_input) inputs;
@@ -111,7 +113,8 @@ uint32_t ft_running_child(struct ft_symbolic *c, uint32_t parent, uint32_t child
 /* The thread's next operation in the search's terms. */
 ft_status ft_running_operation(running *r, uint32_t t, const ft_sym_operation *o, ft_x_operation *x,
                                ft_error *err) FT_MUST_CHECK;
-/* What an atomic holds where a run meets it first, and later that nothing else changed it. */
+/* What an atomic holds where a run meets it first, and later that nothing else changed it. Notes
+ * atomics that overlap. */
 ft_status ft_running_check_content(running *r, const ft_sym_operation *o, const ft_x_operation *x,
                                    ft_error *err) FT_MUST_CHECK;
 uint64_t ft_running_outcome(const running *r, const ft_sym_operation *o, const ft_x_operation *x);

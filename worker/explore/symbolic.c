@@ -492,7 +492,7 @@ ft_symbolic *ft_symbolic_new(const ft_program *program, const ft_symbolic_option
     c->n_objects = FIRST_OBJECT;
     c->n_threads = 1;
     c->watches = ft_x_watches_new();
-    c->lingers = (ft_sym_place){FT_NO_SYMBOL, 0};
+    c->lingers = c->overlap = (ft_sym_place){FT_NO_SYMBOL, 0};
     c->first = (ft_x_operation){.kind = FT_X_STEP};
     return c;
 }
@@ -558,16 +558,27 @@ ft_symbolic_counts ft_symbolic_counts_of(const ft_symbolic *c)
     return counts;
 }
 
+/* FILE:LINE; false: there is no place. */
+static bool put_place(const ft_symbolic *c, const ft_sym_place *place, ft_strbuf *text)
+{
+    if (place->function == FT_NO_SYMBOL) return false;
+    const ft_function *f = ft_program_function(c->program, place->function);
+    ft_position at = f->instructions.data[place->instruction].position;
+    if (at.file == FT_NO_FILE)
+        ft_strbuf_puts(text, ft_program_symbol_name(c->program, place->function));
+    else
+        ft_strbuf_printf(text, "%s:%" PRIu32, c->program->files.names[at.file], at.line);
+    return true;
+}
+
+bool ft_symbolic_overlaps(const ft_symbolic *c, ft_strbuf *place)
+{
+    return put_place(c, &c->overlap, place);
+}
+
 bool ft_symbolic_lingers(const ft_symbolic *c, ft_strbuf *place)
 {
-    if (c->lingers.function == FT_NO_SYMBOL) return false;
-    const ft_function *f = ft_program_function(c->program, c->lingers.function);
-    ft_position at = f->instructions.data[c->lingers.instruction].position;
-    if (at.file == FT_NO_FILE)
-        ft_strbuf_puts(place, ft_program_symbol_name(c->program, c->lingers.function));
-    else
-        ft_strbuf_printf(place, "%s:%" PRIu32, c->program->files.names[at.file], at.line);
-    return true;
+    return put_place(c, &c->lingers, place);
 }
 
 const ft_symbolic_cut *ft_symbolic_cuts(const ft_symbolic *c, size_t *n)

@@ -93,7 +93,7 @@ typedef struct ft_symbolic_judged {
 ft_symbolic_judged ft_symbolic_judged_of(const ft_symbolic *symbolic);
 
 /* What was counted over all runs, for reports and for the word: `complete` needs that bounded,
- * concretised and unknown are 0. */
+ * concretised and unknown are 0, and that no atomics overlap. */
 typedef struct ft_symbolic_counts {
     uint64_t bounded;     /* runs that a bound cut: max_iterations, max_inputs, max_steps, ... */
     uint64_t concretised; /* values out of many of which a few were tried */
@@ -110,6 +110,9 @@ typedef struct ft_symbolic_counts {
 } ft_symbolic_counts;
 ft_symbolic_counts ft_symbolic_counts_of(const ft_symbolic *symbolic);
 
+/* Atomics at different addresses share bytes, which the search takes for independent: "FILE:LINE"
+ * of one. False: no run had such. */
+bool ft_symbolic_overlaps(const ft_symbolic *symbolic, ft_strbuf *place);
 /* Where a thread lingered (explore/watch.h), the first such place of the program: "FILE:LINE".
  * False: none did. */
 bool ft_symbolic_lingers(const ft_symbolic *symbolic, ft_strbuf *place);
