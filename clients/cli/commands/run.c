@@ -126,7 +126,8 @@ static ft_exit report(const run *r, ft_error *err)
                             "another version; build it again with them",
                             r->options->arguments.data[0]),
                ft_fail(NULL, err);
-    bool left = head->outcome > FT_CONSTRAINED_FOLLOWED_OUTCOME;
+    bool left = head->outcome > FT_CONSTRAINED_FOLLOWED_OUTCOME ||
+                (head->outcome == FT_CONSTRAINED_RUNNING_OUTCOME && WIFEXITED(r->status));
     bool kept = ft_constrained_kept(r->file);
     ft_strbuf text = {0};
     ft_constrained_print(r->set, r->file, &text);

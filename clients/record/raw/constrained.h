@@ -58,7 +58,7 @@ typedef enum ft_constrained_operation {
 
 /* What the run did. symbol, meaning */
 #define FT_CONSTRAINED_OUTCOME_TABLE(X)                                                            \
-    X(RUNNING, "it did not end by itself")                                                         \
+    X(RUNNING, "it did not come to its end")                                                       \
     X(FOLLOWED, "it ended, and followed the schedule")                                             \
     X(KIND, "a thread came to another operation than the schedule has")                            \
     X(OBJECT, "a thread came to an operation on another object than the schedule has")             \

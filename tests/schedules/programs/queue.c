@@ -1,9 +1,10 @@
 /* A queue of one place between a producer and a consumer; the input says how many items there are,
  * and whether the consumer looks once more at the end. With -DMORE the producer has a section that
- * the schedules of the other build do not have. */
+ * the schedules of the other build do not have, with -DREPLACED it becomes another program. */
 #include <assert.h>
 #include <foretell/input.h>
 #include <pthread.h>
+#include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -15,6 +16,9 @@ static void *produce(void *unused)
     for (int i = 0; i < items; i++) {
 #ifdef MORE
         if (i == 1) pthread_mutex_lock(&lock), pthread_mutex_unlock(&lock);
+#endif
+#ifdef REPLACED
+        execl("/bin/true", "true", (char *)0);
 #endif
         pthread_mutex_lock(&lock);
         while (full) pthread_cond_wait(&changed, &lock);
@@ -40,7 +44,7 @@ static void *consume(void *unused)
         taken += full;
         pthread_mutex_unlock(&lock);
     }
-    return unused;
+    pthread_exit(unused);
 }
 
 int main(void)

@@ -88,6 +88,11 @@ static void delay(void)
     if (self->random >> 62) syscall(SYS_nanosleep, &pause, NULL);
 }
 
+static bool is_in_program(const void *pc)
+{
+    return (uintptr_t)pc >= c.base && (uintptr_t)pc < c.end;
+}
+
 /* ---- leaving the schedule */
 
 static void say(ft_constrained_outcome outcome)
@@ -110,7 +115,7 @@ static void leave_schedule(ft_constrained_outcome outcome, ft_constrained_operat
         c.head->thread = self->thread;
         c.head->node = t->done < t->n ? t->first + t->done : FT_CONSTRAINED_NONE;
         c.head->found = found;
-        c.head->pc = (uintptr_t)pc >= c.base && (uintptr_t)pc < c.end ? (uintptr_t)pc - c.base : 0;
+        c.head->pc = is_in_program(pc) ? (uintptr_t)pc - c.base : 0;
         if (c.head->stops) say(outcome);
     }
     if (c.head->stops) {
@@ -126,7 +131,7 @@ static void leave_schedule(ft_constrained_outcome outcome, ft_constrained_operat
 static bool is_there(const ft_constrained_node *n, const void *pc)
 {
     uintptr_t at = (uintptr_t)pc - 1 - c.base;
-    if (!n->n_ranges || !pc || (uintptr_t)pc >= c.end || (uintptr_t)pc < c.base) return true;
+    if (!n->n_ranges || !is_in_program(pc)) return true;
     for (uint32_t i = 0; i < n->n_ranges; i++) {
         const ft_constrained_range *r = &c.ranges[n->first_range + i];
         if (at >= r->from && at < r->to) return true;
@@ -155,7 +160,7 @@ static ft_constrained_node *next_node(void)
 }
 
 static bool matches(const ft_constrained_node *n, ft_constrained_operation operation,
-                    const volatile void *object, const void *pc)
+                    const void *pc)
 {
     ft_constrained_outcome wrong = FT_CONSTRAINED_RUNNING_OUTCOME;
     if (!n)
@@ -165,7 +170,6 @@ static bool matches(const ft_constrained_node *n, ft_constrained_operation opera
     else if (!is_there(n, pc))
         wrong = FT_CONSTRAINED_PLACE_OUTCOME;
     if (!wrong) return true;
-    (void)object;
     leave_schedule(wrong, operation, pc);
     return false;
 }
@@ -175,7 +179,7 @@ bool ft_rt_c_enter(ft_constrained_operation operation, const volatile void *obje
     if (!self || self->open || is_free()) return false;
     delay();
     ft_constrained_node *n = next_node();
-    if (!matches(n, operation, object, pc)) return false;
+    if (!matches(n, operation, pc)) return false;
     for (uint32_t i = 0; i < n->n_edges; i++)
         if (!await(&c.edges[n->first_edge + i])) return false;
     if (is_object(n, (uintptr_t)object)) return self->open = true;
@@ -237,6 +241,7 @@ static void initialise_now(void)
 
 bool ft_rt_c_once(pthread_once_t *once, void (*initialise)(void), const void *pc)
 {
+    if (!is_in_program(pc)) return false; /* the unwinder's, say, where a thread exits */
     if (!ft_rt_c_enter(FT_CONSTRAINED_ONCE_OPERATION, once, pc)) return false;
     ft_rt_c_leave();
     initialiser = initialise;
