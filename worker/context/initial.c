@@ -140,17 +140,6 @@ bool ctx_reach(ctx *c, uint32_t label, const way *w, thread_state *t)
 
 /* ---- claims ---- */
 
-void ctx_describe(const ctx *c, ft_context_point p, ft_strbuf *out)
-{
-    const ft_function *f = &c->program->functions.data[p.function];
-    const ft_position *at = &f->instructions.data[p.instruction].position;
-    if (at->file == FT_NO_FILE)
-        ft_strbuf_printf(out, "@%s:%" PRIu32, ft_program_symbol_name(c->program, f->symbol),
-                         p.instruction);
-    else
-        ft_strbuf_printf(out, "%s:%" PRIu32, c->program->files.names[at->file], at->line);
-}
-
 static const char *name_of(const ctx *c, uint32_t t)
 {
     return c->options.threads[t].name;

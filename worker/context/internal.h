@@ -79,7 +79,6 @@ struct ft_context {
     uint64_t *escaped;                 /* abstract objects that several threads may reach */
     uint64_t *kept;                    /* written only where no create has happened */
     uint64_t *written;                 /* by any reachable function */
-    uint64_t *atomic;                  /* used by atomics */
     uint32_t *owner; /* by abstract object: 1 + the only root that uses it; 0: none */
     uint32_t fresh;
     uint64_t work; /* instructions of facts so far */
@@ -113,7 +112,6 @@ bool ctx_register_symbol(ctx *c, uint32_t node, uint32_t index, ft_symbol *symbo
 bool ctx_mentions(ctx *c, ft_term t, ft_symbol symbol);
 bool ctx_mentions_below(ctx *c, ft_term t, uint32_t node, uint32_t call);
 uint32_t ctx_size(ctx *c, ft_term t);
-void ctx_print(ctx *c, ft_term t, ft_strbuf *out);
 
 /* ---- shared.c */
 void ctx_find_sharing(ctx *c);
@@ -246,7 +244,6 @@ const ft_instruction *ctx_instruction_at(const ctx *c, const thread_state *t);
 bool ctx_is_left_locked(ctx *c, const uint64_t *objects);
 /* Can the condition hold with the others? True also where it is not known. */
 bool ctx_can_hold(ctx *c, const ft_term *others, uint32_t n, ft_term condition);
-void ctx_describe(const ctx *c, ft_context_point p, ft_strbuf *out);
 
 /* ---- rounds.c */
 /* How many threads the barriers in the abstract object expect; false: not known. */

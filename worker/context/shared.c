@@ -367,12 +367,6 @@ static void find_after(ctx *c)
 
 /* ---- memory ---- */
 
-static bool uses_atomics(ft_code code)
-{
-    return code == FT_CODE_ATOMIC_LOAD || code == FT_CODE_ATOMIC_STORE ||
-           code == FT_CODE_ATOMIC_UPDATE || code == FT_CODE_ATOMIC_SWAP;
-}
-
 static void find_writes(ctx *c)
 {
     uint32_t words = ft_flow_words(c->flow);
@@ -385,11 +379,6 @@ static void find_writes(ctx *c)
             ft_flow_accesses(c->flow, f, i, true, bits);
             if (ft_bits_has(c->after[f], i) && !ctx_fault_is(CTX_FAULT_LATE_WRITE))
                 ft_bits_join(late, bits, words);
-            if (uses_atomics((ft_code)in->code)) {
-                ft_bits_join(c->atomic, bits, words);
-                ft_flow_accesses(c->flow, f, i, false, bits);
-                ft_bits_join(c->atomic, bits, words);
-            }
             c->recursive_mutexes |=
                 in->code == FT_CODE_MUTEX_INIT && in->attribute == FT_MUTEX_RECURSIVE;
         }
@@ -451,7 +440,7 @@ void ctx_find_sharing(ctx *c)
     c->place_of = ft_calloc(n + 1, sizeof *c->place_of);
     c->after = ft_calloc(n + 1, sizeof *c->after);
     c->reachable = ft_calloc(ft_bits_words(n), sizeof(uint64_t));
-    uint64_t **sets[] = {&c->escaped, &c->kept, &c->written, &c->atomic};
+    uint64_t **sets[] = {&c->escaped, &c->kept, &c->written};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         *sets[i] = ft_calloc(words, sizeof(uint64_t));
     c->owner = ft_calloc(ft_flow_abstracts(c->flow) + 1, sizeof *c->owner);
@@ -484,7 +473,6 @@ void ctx_release_sharing(ctx *c)
     free(c->escaped);
     free(c->kept);
     free(c->written);
-    free(c->atomic);
     free(c->owner);
 }
 

@@ -1,5 +1,3 @@
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "context/internal.h"
@@ -342,37 +340,4 @@ bool ctx_mentions_below(ctx *c, ft_term t, uint32_t of, uint32_t call)
 uint32_t ctx_size(ctx *c, ft_term t)
 {
     return listing_of(c, t)->size;
-}
-
-/* ---- names for people ---- */
-
-typedef struct namer {
-    ctx *c;
-    char name[160];
-} namer;
-
-static const char *name_of(void *context, ft_symbol s)
-{
-    namer *n = context;
-    const ctx_unknown *sym = &n->c->symbols.data[s];
-    if (sym->kind != SYMBOL_REGISTER) {
-        snprintf(n->name, sizeof n->name, "%s%" PRIu32,
-                 sym->kind == SYMBOL_ROUNDS ? "rounds" : "unseen", sym->index);
-        return n->name;
-    }
-    const ctx_place *at = &n->c->nodes.data[sym->node];
-    const ft_function *f = &n->c->program->functions.data[at->function];
-    uint32_t label = n->c->nodes.data[at->root].label & 255;
-    snprintf(n->name, sizeof n->name, "%.60s%s.%.60s",
-             label ? n->c->options.threads[label - 1].name : "",
-             label ? "" : ft_program_symbol_name(n->c->program, f->symbol),
-             ft_register_name(f, sym->index));
-    return n->name;
-}
-
-void ctx_print(ctx *c, ft_term t, ft_strbuf *out)
-{
-    namer n = {.c = c};
-    ft_scope scope = {.name = name_of, .context = &n};
-    ft_term_print(c->pool, t, &scope, out);
 }

@@ -164,22 +164,3 @@ const ft_effects *ft_flow_effects(const ft_flow *flow, uint32_t function)
     FT_REQUIRE(function < flow->n_functions);
     return &flow->effects[function];
 }
-
-bool ft_flow_synchronises(const ft_flow *flow, uint32_t function, uint32_t instruction)
-{
-    uint32_t n;
-    ft_code code = (ft_code)flow_function(flow, function)->instructions.data[instruction].code;
-    if (ft_instruction_row_of(code)->effect == FT_EFFECT_VISIBLE) return true;
-    const uint32_t *targets = ft_flow_targets(flow, function, instruction, &n);
-    for (uint32_t t = 0; t < n; t++)
-        if (flow->effects[targets[t]].synchronises) return true;
-    return false;
-}
-
-bool ft_flow_block_synchronises(const ft_flow *flow, uint32_t function, uint32_t block)
-{
-    const ft_block *b = &flow_function(flow, function)->blocks.data[block];
-    for (uint32_t i = 0; i < b->n_instructions; i++)
-        if (ft_flow_synchronises(flow, function, b->instructions + i)) return true;
-    return false;
-}

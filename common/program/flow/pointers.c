@@ -386,12 +386,6 @@ const uint64_t *ft_flow_points_to(const ft_flow *flow, uint32_t function, const 
     return content_of(flow, function, operand);
 }
 
-const uint64_t *ft_flow_register(const ft_flow *flow, uint32_t function, uint32_t index)
-{
-    FT_REQUIRE(index < flow_function(flow, function)->registers.len);
-    return flow_node(flow, flow->registers[function] + index);
-}
-
 const uint64_t *ft_flow_content(const ft_flow *flow, uint32_t abstract)
 {
     FT_REQUIRE(abstract < flow->abstracts.len);

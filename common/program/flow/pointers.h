@@ -66,7 +66,6 @@ uint32_t ft_flow_global(const ft_flow *flow, uint32_t symbol); /* of an object o
 /* The abstract objects that the operand may point to. Valid as long as the analysis. */
 const uint64_t *ft_flow_points_to(const ft_flow *flow, uint32_t function,
                                   const ft_operand *operand);
-const uint64_t *ft_flow_register(const ft_flow *flow, uint32_t function, uint32_t index);
 const uint64_t *ft_flow_content(const ft_flow *flow, uint32_t abstract); /* what is stored there */
 /* The functions that a CALL, CALL_AT, CREATE or ONCE may reach, ascending; n of them. */
 const uint32_t *ft_flow_targets(const ft_flow *flow, uint32_t function, uint32_t instruction,
@@ -74,9 +73,6 @@ const uint32_t *ft_flow_targets(const ft_flow *flow, uint32_t function, uint32_t
 /* The abstract objects that the instruction itself may read or write; `bits` is overwritten. */
 void ft_flow_accesses(const ft_flow *flow, uint32_t function, uint32_t instruction, bool writes,
                       uint64_t *bits);
-/* May the instruction, or what it calls, synchronise? */
-bool ft_flow_synchronises(const ft_flow *flow, uint32_t function, uint32_t instruction);
-bool ft_flow_block_synchronises(const ft_flow *flow, uint32_t function, uint32_t block);
 /* Does the instruction itself let other threads see what its thread wrote? */
 bool ft_code_releases(ft_code code);
 
