@@ -22,7 +22,6 @@ typedef struct telling {
     FT_VEC(uint64_t) users; /* by object: bits of threads */
     FT_VEC(bool) written;
     ft_map at;     /* place -> the object that was accessed there last */
-    ft_map placed; /* event of an access -> its place */
     bool counting; /* the first pass */
     json_t *steps;
     json_int_t events;
@@ -229,7 +228,6 @@ static void on_access(void *context, const ft_interpreter_access *a)
     json_object_set_new(step, "access", json_string(a->writes ? "write" : "read"));
     json_object_set_new(step, "value", value_text(a->width, a->value));
     add_locks(s, a->thread, step); /* until the document is made */
-    ft_map_put(&s->placed, (uint64_t)s->events, key_of_place(a->place));
     add_event(s, step);
 }
 
@@ -395,14 +393,7 @@ static void say_place(const json_t *access, ft_strbuf *out)
     if (function) ft_strbuf_printf(out, " in %s", function);
 }
 
-static bool is_placed(const telling *s, const json_t *step, ft_interpreter_place place)
-{
-    uint64_t key, event = (uint64_t)json_integer_value(json_object_get(step, "event"));
-    return ft_map_get(&s->placed, event, &key) && key == key_of_place(place);
-}
-
-/* The latest access of another thread at the place with which the failing one races; of those on
- * the same line where that one is not among the steps. */
+/* The latest access of another thread at the place with which the failing one races. */
 static json_t *find_other(telling *s, const ft_interpreter_error *e)
 {
     ft_strbuf location = {0};
@@ -411,16 +402,14 @@ static json_t *find_other(telling *s, const ft_interpreter_error *e)
     if (at.file != FT_NO_FILE)
         ft_strbuf_printf(&location, "%s:%" PRIu32, base_name(s->p->files.names[at.file]), at.line);
     json_t *own = thread_name(e->thread), *found = NULL;
-    bool placed = false;
-    for (size_t i = json_array_size(s->steps); i-- > 0 && !placed;) {
+    for (size_t i = json_array_size(s->steps); i-- > 0 && !found;) {
         json_t *step = json_array_get(s->steps, i);
         const char *where = text_of(step, "location");
         bool other = !json_equal(json_object_get(step, "thread"), own) &&
                      json_is_string(json_object_get(step, "access"));
         bool there =
             at.file == FT_NO_FILE || (where && strcmp(where, ft_strbuf_text(&location)) == 0);
-        placed = other && is_placed(s, step, e->other);
-        if (placed || (other && there && !found)) found = step;
+        if (other && there) found = step;
     }
     json_decref(own);
     ft_strbuf_release(&location);
@@ -772,7 +761,6 @@ static void release(telling *s)
     ft_followed_release(&s->f);
     ft_operations_release(&s->operations);
     ft_map_release(&s->at);
-    ft_map_release(&s->placed);
     ft_vec_release(&s->users);
     ft_vec_release(&s->written);
     for (int t = 0; t < FT_INTERPRETER_THREADS; t++) ft_vec_release(&s->locks[t]);
