@@ -363,6 +363,14 @@ static ft_status check_kind(checker *c, const json_t *value)
     return one_of(c, value, "kind of job", WORDS);
 }
 
+/* The members that every kind of job has. */
+#define COMMON_MEMBERS                                                                             \
+    {"budget", false, check_budget}, {"priority", false, check_priority},                          \
+        {"name", false, check_title}, {"project", false, check_project},                           \
+    {                                                                                              \
+        "webhook", false, check_webhook                                                            \
+    }
+
 static const member JOB[] = {{"trace", true, check_trace},
                              {"kind", false, check_kind},
                              {"checks", false, check_checks},
@@ -375,11 +383,7 @@ static const member JOB[] = {{"trace", true, check_trace},
                              {"without", false, check_without},
                              {"wakeups", false, check_wakeups},
                              {"context_bound", false, check_bound},
-                             {"budget", false, check_budget},
-                             {"priority", false, check_priority},
-                             {"name", false, check_title},
-                             {"project", false, check_project},
-                             {"webhook", false, check_webhook},
+                             COMMON_MEMBERS,
                              {NULL, false, NULL}};
 
 /* ---- Jobs over programs ---------------------------------------------------------------------- */
@@ -437,10 +441,10 @@ static ft_status check_exit(checker *c, const json_t *value)
     return check_number(c, value, "an exit code", 0, 255);
 }
 
-static ft_status check_truth(checker *c, const json_t *value)
+static ft_status check_flag(checker *c, const json_t *value)
 {
     if (json_is_boolean(value)) return FT_OK;
-    return ft_error_set(c->err, FT_USAGE, "true or false is wanted here");
+    return ft_error_set(c->err, FT_USAGE, "it must be true or false");
 }
 
 static ft_status check_explore(checker *c, const json_t *value)
@@ -450,7 +454,7 @@ static ft_status check_explore(checker *c, const json_t *value)
                                      {"steps", false, check_count},
                                      {"iterations", false, check_count},
                                      {"polls", false, check_count},
-                                     {"explain", false, check_truth},
+                                     {"explain", false, check_flag},
                                      {"expect_exit", false, check_exit},
                                      {NULL, false, NULL}};
     return check_members(c, value, "explore", MEMBERS);
@@ -461,20 +465,10 @@ static const member PROGRAM_JOB[] = {{"program", true, check_trace},
                                      {"checks", false, check_program_checks},
                                      {"inputs", false, check_inputs},
                                      {"explore", false, check_explore},
-                                     {"budget", false, check_budget},
-                                     {"priority", false, check_priority},
-                                     {"name", false, check_title},
-                                     {"project", false, check_project},
-                                     {"webhook", false, check_webhook},
+                                     COMMON_MEMBERS,
                                      {NULL, false, NULL}};
 
 /* ---- Jobs over contexts ---------------------------------------------------------------------- */
-
-static ft_status check_flag(checker *c, const json_t *value)
-{
-    if (json_is_boolean(value)) return FT_OK;
-    return ft_error_set(c->err, FT_USAGE, "it must be true or false");
-}
 
 static ft_status check_reading(checker *c, const json_t *value)
 {
@@ -496,14 +490,9 @@ static ft_status check_context_threads(checker *c, const json_t *value)
     return each(c, value, "threads", FT_SPEC_CONTEXT_THREADS, check_context_thread);
 }
 
-static ft_status check_context_pass(checker *c, const json_t *value)
-{
-    return check_title(c, value);
-}
-
 static ft_status check_context_passes(checker *c, const json_t *value)
 {
-    return each(c, value, "without", FT_SPEC_PASSES, check_context_pass);
+    return each(c, value, "without", FT_SPEC_PASSES, check_title);
 }
 
 static ft_status check_wake(checker *c, const json_t *value)
@@ -541,11 +530,7 @@ static ft_status check_context(checker *c, const json_t *value)
 static const member CONTEXT_JOB[] = {{"program", true, check_trace},
                                      {"kind", true, check_kind},
                                      {"context", true, check_context},
-                                     {"budget", false, check_budget},
-                                     {"priority", false, check_priority},
-                                     {"name", false, check_title},
-                                     {"project", false, check_project},
-                                     {"webhook", false, check_webhook},
+                                     COMMON_MEMBERS,
                                      {NULL, false, NULL}};
 
 /* ---- Jobs over covering schedules ------------------------------------------------------------ */
@@ -587,11 +572,7 @@ static ft_status check_cover(checker *c, const json_t *value)
 static const member COVER_JOB[] = {{"program", true, check_trace},
                                    {"kind", true, check_kind},
                                    {"cover", true, check_cover},
-                                   {"budget", false, check_budget},
-                                   {"priority", false, check_priority},
-                                   {"name", false, check_title},
-                                   {"project", false, check_project},
-                                   {"webhook", false, check_webhook},
+                                   COMMON_MEMBERS,
                                    {NULL, false, NULL}};
 
 /* By kind: what the jobs are called, and their members. */
