@@ -369,9 +369,39 @@ static void test_cover_mutations(void **state)
         print_message("  mutation %d: %u, wrong %u\n", k, counts.of[k][0], counts.of[k][1]);
 }
 
+/* ---- time ---- */
+
+static bool always(void *context)
+{
+    (void)context;
+    return true;
+}
+
+/* Where no time is left nothing about a schedule is proved, and nothing is asked about it. */
+static void test_cover_late(void **state)
+{
+    (void)state;
+    cover_search_counts counts;
+    ft_error err = FT_ERROR_INIT;
+    cover_certificates found = {0};
+    ft_program *p = mini_program("T { lock 0; unlock 0; } T { lock 0; unlock 0; }");
+    ft_schedule_set *set = search(p, true, COVER_ORDER_THREAD, &counts);
+    cover_certify_options options = {.world = {.should_stop = always}};
+    assert_int_equal(cover_certify(p, set, &options, &found, &err), FT_OK);
+    for (int k = COVER_CHECK_COVER + 1; k < COVER_CERTIFICATES; k++)
+        assert_int_equal(cover_certificates_answer(&found, (cover_certificate_kind)k),
+                         COVER_UNKNOWN);
+    assert_false(cover_certificates_hold(&found));
+    assert_int_equal(found.leaves, 0);
+    cover_certificates_release(&found);
+    ft_schedule_set_free(set);
+    ft_program_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cover_late),
         cmocka_unit_test(test_cover_refused),
         cmocka_unit_test(test_cover_mutations),
     };

@@ -58,6 +58,7 @@ typedef struct certifying {
     terms good, of[COVER_CERTIFICATES];  /* conditions of paths that are as they should, or not */
     ft_strbuf first[COVER_CERTIFICATES]; /* what is wrong with the first of them */
     cover_certificates *found;
+    bool late; /* races of a leaf were not all looked for */
 } certifying;
 
 /* ---- terms ---- */
@@ -101,6 +102,12 @@ static ft_term negated(certifying *c, ft_term a)
 static ft_term bits64(certifying *c, uint64_t bits)
 {
     return ft_term_literal(c->world.pool, (ft_value){{FT_SORT_BITVEC, 64}, bits});
+}
+
+static bool is_late(const certifying *c)
+{
+    const cover_world_options *o = &c->options->world;
+    return o->should_stop && o->should_stop(o->context);
 }
 
 /* ---- leaves ---- */
@@ -177,11 +184,15 @@ static ft_term overlap(certifying *c, const cover_touch *a, const cover_touch *b
                 apply(c, FT_OP_BVULT, (ft_term[2]){y, x_end}, 2));
 }
 
-static void check_pair(certifying *c, const cover_touch *a, const cover_touch *b, ft_term condition)
+/* Do accesses to one object conflict, in no order? */
+static bool is_race(const certifying *c, const cover_touch *a, const cover_touch *b)
 {
-    bool conflict = a->thread != b->thread && a->object == b->object && (a->writes || b->writes) &&
-                    !(a->atomic && b->atomic);
-    if (!conflict || is_before(c, a, b) || is_before(c, b, a)) return;
+    return a->thread != b->thread && (a->writes || b->writes) && !(a->atomic && b->atomic) &&
+           !is_before(c, a, b) && !is_before(c, b, a);
+}
+
+static void blame_pair(certifying *c, const cover_touch *a, const cover_touch *b, ft_term condition)
+{
     ft_term meet = overlap(c, a, b);
     if (meet == truth(c, false)) return;
     ft_strbuf first = {0}, second = {0};
@@ -194,11 +205,90 @@ static void check_pair(certifying *c, const cover_touch *a, const cover_touch *b
     ft_strbuf_release(&second);
 }
 
+/* The bytes that the access may be at: of an unknown place all. */
+static uint64_t first_byte(const cover_touch *t)
+{
+    return t->term ? 0 : t->at;
+}
+
+static uint64_t end_byte(const cover_touch *t)
+{
+    return t->term ? UINT64_MAX : t->at + t->n;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* By object and place. Accesses that only their place in the program distinguishes are equal. */
+static int compare_touches(const cover_touch *a, const cover_touch *b)
+{
+    int order = compare(a->object, b->object);
+    if (!order) order = compare(first_byte(a), first_byte(b));
+    if (!order) order = compare(end_byte(a), end_byte(b));
+    if (!order) order = compare(a->n, b->n);
+    if (!order) order = compare(a->term, b->term);
+    if (!order) order = compare(a->thread, b->thread);
+    if (!order) order = compare(a->from, b->from);
+    if (!order) order = compare(a->to, b->to);
+    if (!order) order = compare(a->writes, b->writes);
+    return order ? order : compare(a->atomic, b->atomic);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const cover_touch *x = *(const cover_touch *const *)a, *y = *(const cover_touch *const *)b;
+    int order = compare_touches(x, y);
+    return order ? order : (x > y) - (x < y);
+}
+
+typedef struct touch_pair {
+    const cover_touch *first, *second;
+} touch_pair;
+
+static int by_time(const void *a, const void *b)
+{
+    const touch_pair *x = a, *y = b;
+    int order = (x->second > y->second) - (x->second < y->second);
+    return order ? order : (x->first > y->first) - (x->first < y->first);
+}
+
+typedef FT_VEC(const cover_touch *) touches;
+typedef FT_VEC(touch_pair) touch_pairs;
+
+/* The accesses by place, of equal ones the first. */
+static void sort_touches(const cover_leaf *leaf, touches *sorted)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < leaf->n_touches; i++) ft_vec_push(sorted, &leaf->touches[i]);
+    if (sorted->len) qsort(sorted->data, sorted->len, sizeof *sorted->data, by_place);
+    for (size_t i = 0; i < sorted->len; i++)
+        if (!n || compare_touches(sorted->data[n - 1], sorted->data[i]) != 0)
+            sorted->data[n++] = sorted->data[i];
+    sorted->len = n;
+}
+
 static void check_races(certifying *c, const cover_leaf *leaf, ft_term condition)
 {
-    for (size_t i = 0; i < leaf->n_touches; i++)
-        for (size_t k = 0; k < i; k++)
-            check_pair(c, &leaf->touches[k], &leaf->touches[i], condition);
+    touches all = {0};
+    touch_pairs pairs = {0};
+    sort_touches(leaf, &all);
+    for (size_t i = 0; i < all.len && !c->late; i++) {
+        const cover_touch *a = all.data[i];
+        c->late = is_late(c);
+        for (size_t k = i + 1; k < all.len; k++) {
+            const cover_touch *b = all.data[k];
+            if (b->object != a->object || first_byte(b) >= end_byte(a)) break;
+            if (is_race(c, a, b))
+                ft_vec_push(&pairs, a < b ? (touch_pair){a, b} : (touch_pair){b, a});
+        }
+    }
+    if (pairs.len) qsort(pairs.data, pairs.len, sizeof *pairs.data, by_time);
+    for (size_t i = 0; i < pairs.len; i++)
+        blame_pair(c, pairs.data[i].first, pairs.data[i].second, condition);
+    ft_vec_release(&pairs);
+    ft_vec_release(&all);
 }
 
 static void on_leaf(void *context, const cover_leaf *leaf)
@@ -246,12 +336,18 @@ static cover_certificate *add(certifying *c, cover_certificate_kind kind, cover_
     return &c->found->all.data[c->found->all.len - 1];
 }
 
+/* When the time is used up, inputs that refute something are still looked for, shortly. */
+static uint32_t question_ms(const certifying *c)
+{
+    enum { DEFAULT_MS = 10000, LATE_MS = 1000 };
+    uint32_t ms = c->options->question_ms ? c->options->question_ms : DEFAULT_MS;
+    return is_late(c) && ms > LATE_MS ? LATE_MS : ms;
+}
+
 /* Asks whether the condition has an input; one that shows it refutes the certificate. */
 static void ask(certifying *c, cover_certificate_kind kind, ft_term condition)
 {
-    cover_question q = {.world = &c->world,
-                        .ms = c->options->question_ms ? c->options->question_ms : 10000,
-                        .condition = condition};
+    cover_question q = {.world = &c->world, .ms = question_ms(c), .condition = condition};
     ft_answer answer = cover_ask(&q);
     if (c->options->smt) {
         ft_strbuf text = {0}, name = {0};
@@ -421,15 +517,24 @@ static void certify_schedule(certifying *c, uint32_t number)
                          .leaf = on_leaf,
                          .context = c,
                          .max_leaves = c->options->max_leaves};
-    ft_status status = FT_INPUT;
+    ft_status status = FT_OK;
     if (condition)
         status = cover_follow_all(&f, &err);
     else
         ft_error_set(&err, FT_INPUT, "the selector has an input that the program does not read");
-    (void)status;
+    if (c->late && status == FT_OK) ft_error_set(&err, FT_BUDGET, "the time is used up");
     ask_from_leaves(c, domain, &err);
     ft_map_release(&c->nodes);
     ft_schedule_order_release(&c->order);
+}
+
+/* Of a schedule whose turn did not come in time. */
+static void skip_schedule(certifying *c, uint32_t number)
+{
+    static const char WHY[] = "the time is used up";
+    c->number = number;
+    for (int i = 0; i < N_FROM_LEAVES; i++) add(c, FROM_LEAVES[i], COVER_UNKNOWN, WHY);
+    add(c, COVER_CHECK_ORDER, COVER_UNKNOWN, WHY);
 }
 
 static void certify_cover(certifying *c)
@@ -490,7 +595,7 @@ ft_status cover_certify(const ft_program *program, ft_schedule_set *set,
         status = ft_error_set(err, FT_INPUT, "init has an input that the program does not read");
     if (status == FT_OK) certify_cover(&c);
     for (uint32_t i = 0; status == FT_OK && i < c.epoch->schedules.len; i++)
-        certify_schedule(&c, i);
+        (is_late(&c) ? skip_schedule : certify_schedule)(&c, i);
     release(&c);
     return status;
 }

@@ -209,6 +209,8 @@ static void explore(searching *s, const task *t)
     ft_status status = FT_OK;
     if (s->counts->entries >= s->max_entries)
         status = ft_error_set(&err, FT_LIMIT, "more entries than are looked for");
+    if (s->world.should_stop && s->world.should_stop(s->world.context))
+        status = ft_error_set(&err, FT_BUDGET, "the time is used up");
     if (status == FT_OK) status = run_path(s, t, &end, &m, &kept, &err);
     if (status == FT_OK) {
         uint32_t node = grow(s, t, &kept);
