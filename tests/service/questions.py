@@ -138,6 +138,7 @@ def ask_covers():
     assert states(again) == states(answer)
     partial = answer_of(program, "cover", {"prefix": False, "set": re.sub(r"take s2\b", "none", answer["set"])})
     assert not partial["proved"] and states(partial)["check-cover"] == "refuted", states(partial)
+    assert states(answer)["assertions"] == "proved" and states(partial)["assertions"] == "unknown", states(partial)
     few = answer_of(program, "cover", {"prefix": False, "entries": 1})
     assert not few["proved"] and few["counts"]["open"] > 0, few
     refused(program, "cover", {"order": "random"}, "/cover/order")

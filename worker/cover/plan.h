@@ -9,8 +9,8 @@
 
 struct ft_program;
 
-/* PLAN of the job (its "cover" is the question of cover/request.h, whose seconds are those of the
- * job's budget); new reference. FT_USAGE, FT_INPUT: as ft_cover_request. */
+/* PLAN of the job (its "cover" is the question of cover/request.h, whose seconds are
+ * nine tenths of the job's budget); new reference. FT_USAGE, FT_INPUT: as ft_cover_request. */
 ft_status ft_cover_plan(const struct ft_program *program, const json_t *spec, json_t **plan,
                         ft_error *err) FT_MUST_CHECK;
 

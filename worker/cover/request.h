@@ -3,18 +3,20 @@
  *   {"order": "thread" | "trace" | "seed", "seed": N, "prefix": BOOL, "entries": N, "seconds": N,
  *    "set": TEXT, "smt": BOOL}
  *
- * All members may be left out. With "set" nothing is searched: the set is checked. The answer:
+ * All members may be left out. "seconds" may be a fraction. With "set" nothing is searched: the set
+ * is checked. The answer:
  *
  *   {"set": TEXT, "inputs": [{"label", "name", "thread", "n", "width"}],
- *    "counts": {"paths", "entries", "schedules", "discarded", "open", "leaves", "questions"},
- *    "open": TEXT, "proved": BOOL,
- *    "checks": [{"check", "answer", "asked"}],
+ *    "counts": {"paths", "entries", "schedules", "discarded", "open", "questions"},
+ *    "leaves": N, "open": TEXT, "proved": BOOL,
+ *    "checks": [{"check", "meaning", "answer", "asked"}],
  *    "failed": [{"check", "schedule", "answer", "text", "replayed", "inputs": {LABEL: N}}],
  *    "smt": {NAME: TEXT}}
  *
  * "checks" has a row for each kind of certificate (certify.h), with how many questions it took;
  * "failed" the questions whose answer is not `proved`. "proved" is true if all six certificates
- * hold. "counts" and "open", the reason why inputs were left, are of a search. */
+ * hold; without them assertions are `unknown` at best. "counts" and "open", the reason why inputs
+ * were left, are of a search. */
 #ifndef FT_COVER_REQUEST_H
 #define FT_COVER_REQUEST_H
 
