@@ -7,6 +7,8 @@
 #include "context/request.h"
 
 enum { DEFAULT_MS = 60000 };
+/* Of a job's time: the rest is there to end in, since of a job that is late there is no answer. */
+static const double usable = 0.9;
 
 static bool is_late(void *context)
 {
@@ -61,7 +63,7 @@ ft_status ft_context_plan(const struct ft_program *program, const json_t *spec, 
 {
     json_t *answer = NULL;
     json_int_t ms = json_integer_value(json_object_get(json_object_get(spec, "budget"), "job_ms"));
-    double end = ft_now_ms() + (double)(ms > 0 ? ms : DEFAULT_MS);
+    double end = ft_now_ms() + usable * (double)(ms > 0 ? ms : DEFAULT_MS);
     ft_status status =
         ft_context_request(program, json_object_get(spec, "context"), is_late, &end, &answer, err);
     if (status != FT_OK) return status;
