@@ -57,6 +57,8 @@ typedef struct certifying {
     ft_term init;                        /* of the world */
     terms good, of[COVER_CERTIFICATES];  /* conditions of paths that are as they should, or not */
     ft_strbuf first[COVER_CERTIFICATES]; /* what is wrong with the first of them */
+    ft_sym_place at[COVER_CERTIFICATES][2]; /* and where */
+    uint8_t n_at[COVER_CERTIFICATES];
     cover_certificates *found;
     bool late; /* races of a leaf were not all looked for */
 } certifying;
@@ -126,6 +128,12 @@ static void blame(certifying *c, cover_certificate_kind kind, ft_term condition,
     ft_vec_push(&c->of[kind], condition);
 }
 
+/* To be called before blame: it keeps the places of the first. */
+static void place_blame(certifying *c, cover_certificate_kind kind, const ft_sym_place *place)
+{
+    if (!c->of[kind].len && c->n_at[kind] < 2) c->at[kind][c->n_at[kind]++] = *place;
+}
+
 /* file:line, or the instruction. */
 static void print_place(const certifying *c, const ft_sym_place *place, ft_strbuf *out)
 {
@@ -151,6 +159,7 @@ static void leave(certifying *c, const cover_leaf *leaf, ft_term condition)
     uint32_t thread = c->schedule->nodes.data[leaf->node].thread;
     ft_node_print(c->set, c->schedule, leaf->node, &node);
     print_place(c, &leaf->place, &place);
+    place_blame(c, COVER_CHECK_SCHEDULE, &leaf->place);
     blame(c, COVER_CHECK_SCHEDULE, condition,
           "thread %s %s at %s, where the schedule has %s (%s:%u)", thread_name(c, thread),
           leaf->kind == COVER_LEAF_STUCK ? "waits" : "stands", place.text, node.text,
@@ -198,6 +207,8 @@ static void blame_pair(certifying *c, const cover_touch *a, const cover_touch *b
     ft_strbuf first = {0}, second = {0};
     print_place(c, &a->place, &first);
     print_place(c, &b->place, &second);
+    place_blame(c, COVER_CHECK_RACE, &a->place);
+    place_blame(c, COVER_CHECK_RACE, &b->place);
     blame(c, COVER_CHECK_RACE, both(c, condition, meet),
           "the accesses at %s (thread %s) and at %s (thread %s) are not ordered", first.text,
           thread_name(c, a->thread), second.text, thread_name(c, b->thread));
@@ -319,6 +330,7 @@ static void on_leaf(void *context, const cover_leaf *leaf)
     if (!leaf->fails) return;
     ft_strbuf place = {0};
     print_place(c, &leaf->error.place, &place);
+    place_blame(c, COVER_CHECK_FAILURE, &leaf->error.place);
     blame(c, COVER_CHECK_FAILURE, condition, "%s at %s: %s",
           ft_program_error_name(leaf->error.kind), place.text, leaf->error.message);
     ft_strbuf_release(&place);
@@ -329,10 +341,12 @@ static void on_leaf(void *context, const cover_leaf *leaf)
 static cover_certificate *add(certifying *c, cover_certificate_kind kind, cover_answer answer,
                               const char *text)
 {
-    ft_vec_push(&c->found->all, (cover_certificate){.kind = kind,
-                                                    .schedule = c->number,
-                                                    .answer = answer,
-                                                    .text = text ? ft_strdup(text) : NULL});
+    ft_vec_push(&c->found->all,
+                (cover_certificate){.kind = kind,
+                                    .epoch = (uint32_t)(c->epoch - c->set->epochs.data),
+                                    .schedule = c->number,
+                                    .answer = answer,
+                                    .text = text ? ft_strdup(text) : NULL});
     return &c->found->all.data[c->found->all.len - 1];
 }
 
@@ -375,6 +389,10 @@ static void ask(certifying *c, cover_certificate_kind kind, ft_term condition)
         made->inputs = cover_model_of_set(&c->translation, q.model.data, q.model.len);
         made->n_inputs = (uint32_t)c->set->inputs.len;
         made->replayed = r.shows;
+        if (!doubtful) {
+            memcpy(made->places, c->at[kind], sizeof made->places);
+            made->n_places = c->n_at[kind];
+        }
     }
     cover_question_release(&q);
 }
@@ -418,6 +436,18 @@ static void add_exits(const certifying *c, cover_order_question *q)
                 ft_vec_push(&q->pairs, (cover_pair){a, b});
 }
 
+static ft_sym_place place_of_node(const certifying *c, uint32_t node)
+{
+    const ft_program *p = c->world.program;
+    const ft_node *n = &c->schedule->nodes.data[node];
+    const char *name = ft_schedule_text_of(c->set, n->function);
+    uint32_t symbol = ft_intern_find(&p->names, name, (uint32_t)strlen(name));
+    const ft_function *f = symbol == FT_NO_ID ? NULL : ft_program_function(p, symbol);
+    if (!f || n->instruction >= f->instructions.len)
+        return (ft_sym_place){.function = FT_NO_SYMBOL};
+    return (ft_sym_place){.function = symbol, .instruction = n->instruction};
+}
+
 static void check_order(certifying *c)
 {
     const ft_schedule *s = c->schedule;
@@ -453,11 +483,15 @@ static void check_order(certifying *c)
     } else if (answer == FT_ANSWER_UNKNOWN) {
         ft_strbuf_puts(&text, "the solver does not answer in its time");
     }
-    add(c, COVER_CHECK_ORDER,
-        answer == FT_ANSWER_UNSAT ? COVER_PROVED
-        : answer == FT_ANSWER_SAT ? COVER_REFUTED
-                                  : COVER_UNKNOWN,
-        text.len ? text.text : NULL);
+    cover_certificate *made = add(c, COVER_CHECK_ORDER,
+                                  answer == FT_ANSWER_UNSAT ? COVER_PROVED
+                                  : answer == FT_ANSWER_SAT ? COVER_REFUTED
+                                                            : COVER_UNKNOWN,
+                                  text.len ? text.text : NULL);
+    if (answer == FT_ANSWER_SAT) {
+        made->places[made->n_places++] = place_of_node(c, pair.a);
+        made->places[made->n_places++] = place_of_node(c, pair.b);
+    }
     ft_strbuf_release(&text);
     ft_vec_release(&q.pairs);
 }
@@ -493,6 +527,7 @@ static void forget(certifying *c)
     c->good.len = 0;
     for (int k = 0; k < COVER_CERTIFICATES; k++) {
         c->of[k].len = 0;
+        c->n_at[k] = 0;
         ft_strbuf_clear(&c->first[k]);
     }
 }
@@ -565,6 +600,12 @@ static ft_status fits(const ft_program *program, const ft_schedule_set *set, ft_
     return FT_OK;
 }
 
+static bool is_asked(const certifying *c, uint32_t schedule)
+{
+    const cover_subject *only = c->options->only;
+    return !only || (&c->set->epochs.data[only->epoch] == c->epoch && only->schedule == schedule);
+}
+
 static void release(certifying *c)
 {
     ft_vec_release(&c->good);
@@ -593,9 +634,9 @@ ft_status cover_certify(const ft_program *program, ft_schedule_set *set,
     if (c.epoch->init != FT_NO_TERM) c.init = cover_to_world(&c.translation, c.epoch->init);
     if (c.init == FT_NO_TERM)
         status = ft_error_set(err, FT_INPUT, "init has an input that the program does not read");
-    if (status == FT_OK) certify_cover(&c);
+    if (status == FT_OK && is_asked(&c, FT_NO_SCHEDULE)) certify_cover(&c);
     for (uint32_t i = 0; status == FT_OK && i < c.epoch->schedules.len; i++)
-        (is_late(&c) ? skip_schedule : certify_schedule)(&c, i);
+        if (is_asked(&c, i)) (is_late(&c) ? skip_schedule : certify_schedule)(&c, i);
     release(&c);
     return status;
 }

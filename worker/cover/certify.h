@@ -33,9 +33,12 @@ const char *cover_answer_name(cover_answer answer); /* proved, refuted, unknown 
 /* One question. */
 typedef struct cover_certificate {
     cover_certificate_kind kind;
-    uint32_t schedule; /* in the entry's schedules; FT_NO_SCHEDULE: the whole epoch */
+    uint32_t epoch;    /* in the set's epochs */
+    uint32_t schedule; /* in the epoch's schedules; FT_NO_SCHEDULE: the whole epoch */
     cover_answer answer;
-    char *text;       /* REFUTED: what is wrong; UNKNOWN: why */
+    char *text;             /* REFUTED: what is wrong; UNKNOWN: why */
+    ft_sym_place places[2]; /* that the text is about, n_places of them; no function: no place */
+    uint8_t n_places;
     uint64_t *inputs; /* REFUTED: by input of the set, those that show it; NULL: none do */
     uint32_t n_inputs;
     bool replayed; /* the interpreter has shown it */
@@ -46,10 +49,17 @@ typedef struct cover_certificates {
     uint64_t leaves; /* paths that were followed */
 } cover_certificates;
 
+/* Certificates that are found together: of a schedule, or (FT_NO_SCHEDULE) of an epoch as a whole.
+ */
+typedef struct cover_subject {
+    uint32_t epoch, schedule;
+} cover_subject;
+
 typedef struct cover_certify_options {
     cover_world_options world;
-    uint64_t max_leaves;  /* of a schedule; 0: 20,000 */
-    uint32_t question_ms; /* 0: 10,000 */
+    const cover_subject *only; /* NULL: everything */
+    uint64_t max_leaves;       /* of a schedule; 0: 20,000 */
+    uint32_t question_ms;      /* 0: 10,000 */
     /* Gets each question as an SMT-LIB text, under a name for a file. May be NULL. */
     void (*smt)(void *context, const char *name, const char *text, size_t length);
     void *smt_context;
