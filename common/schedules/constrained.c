@@ -270,12 +270,20 @@ static bool ends_process(const ft_interpreter_operation *o)
     return o->code == FT_CODE_EXIT || o->code == FT_CODE_FAIL;
 }
 
+/* It came back to a place as it was, within a step. */
+static bool is_endless(const ft_interpreter_operation *o)
+{
+    return o->code != FT_CODES && o->code != FT_CODE_FAIL &&
+           ft_instruction_row_of(o->code)->effect != FT_EFFECT_VISIBLE;
+}
+
 ft_constrained_look ft_constrained_next(const ft_constrained *c, const ft_interpreter *m,
                                         uint32_t thread, uint64_t *variant)
 {
     ft_interpreter_operation o;
     uint64_t variants[FT_INTERPRETER_THREADS];
     if (!ft_interpreter_stands_before(m, thread, &o)) return FT_CONSTRAINED_GONE;
+    if (is_endless(&o)) return FT_CONSTRAINED_ENDLESS;
     uint32_t n = ft_interpreter_choices(m, thread, variants);
     ft_node_kind kind;
     bool ordered =
@@ -293,6 +301,16 @@ static void bind(ft_constrained *c, const ft_node *node, const ft_interpreter_op
 {
     if (node->object != FT_NO_ID) c->bound[node->object] = object_address(node, o->object);
     if (node->other != FT_NO_ID) c->bound[node->other] = o->other;
+}
+
+/* Also where no thread can: the interpreter calls that an error. */
+static bool is_going(const ft_interpreter *m)
+{
+    ft_interpreter_state state = ft_interpreter_state_of(m);
+    ft_program_error error = ft_interpreter_error_of(m)->kind;
+    return state == FT_INTERPRETER_GOING ||
+           (state == FT_INTERPRETER_FAILED &&
+            (error == FT_ERROR_DEADLOCK || error == FT_ERROR_LIVE_LOCK));
 }
 
 ft_constrained_look ft_constrained_step(ft_constrained *c, ft_interpreter *m, uint32_t thread,
@@ -313,9 +331,7 @@ ft_constrained_look ft_constrained_step(ft_constrained *c, ft_interpreter *m, ui
         c->nth[child] = ++c->created[thread];
         name_thread(c, child);
     }
-    bool going = ft_interpreter_state_of(m) == FT_INTERPRETER_GOING ||
-                 ft_interpreter_error_of(m)->kind == FT_ERROR_DEADLOCK;
-    if (!going || ft_interpreter_stands_before(m, thread, &o)) return FT_CONSTRAINED_FOLLOWS;
+    if (!is_going(m) || ft_interpreter_stands_before(m, thread, &o)) return FT_CONSTRAINED_FOLLOWS;
     node = next_node(c, thread); /* it has ended; behind its nodes that is the schedule's end */
     if (!node) return FT_CONSTRAINED_FOLLOWS;
     if (node->kind != FT_NODE_END) return FT_CONSTRAINED_DIVERGES;
@@ -330,6 +346,19 @@ bool ft_constrained_is_done(const ft_constrained *c)
     return true;
 }
 
+/* Does a thread go round for ever, while none is kept from ending the process? */
+static bool is_endless_run(const ft_interpreter *m)
+{
+    ft_interpreter_operation o;
+    bool any = false, ends = false;
+    for (uint32_t t = 0; t < ft_interpreter_thread_count(m); t++) {
+        if (!ft_interpreter_stands_before(m, t, &o)) continue;
+        any |= is_endless(&o);
+        ends |= ends_process(&o);
+    }
+    return any && !ends;
+}
+
 ft_constrained_end ft_constrained_end_of(const ft_constrained *c, const ft_interpreter *m,
                                          uint32_t *thread)
 {
@@ -342,8 +371,7 @@ ft_constrained_end ft_constrained_end_of(const ft_constrained *c, const ft_inter
         for (uint32_t t = 0; t < ft_interpreter_thread_count(m); t++)
             if (ft_constrained_next(c, m, t, &variant) == FT_CONSTRAINED_DIVERGES)
                 return *thread = t, FT_CONSTRAINED_DIVERGED;
+    if (is_going(m) && is_endless_run(m)) return FT_CONSTRAINED_ENDLESS_RUN;
     if (ft_constrained_is_done(c)) return FT_CONSTRAINED_SAME;
-    bool deadlock =
-        state == FT_INTERPRETER_FAILED && ft_interpreter_error_of(m)->kind == FT_ERROR_DEADLOCK;
-    return state == FT_INTERPRETER_GOING || deadlock ? FT_CONSTRAINED_STUCK : FT_CONSTRAINED_PREFIX;
+    return is_going(m) ? FT_CONSTRAINED_STUCK : FT_CONSTRAINED_PREFIX;
 }

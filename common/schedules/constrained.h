@@ -17,6 +17,7 @@
     X(AT_END, "at the end", "its nodes are used up")                                               \
     X(EXITS, "exits", "it may end the process before its nodes are used up")                       \
     X(DIVERGES, "diverges", "its next operation is not its next node")                             \
+    X(ENDLESS, "endless", "it goes round for ever, in a loop without synchronisation")             \
     X(GONE, "gone", "it has ended, or does not exist")
 typedef enum ft_constrained_look {
 #define FT_ROW(symbol, name, meaning) FT_CONSTRAINED_##symbol,
@@ -64,6 +65,8 @@ bool ft_constrained_is_done(const ft_constrained *run);
     X(DISCARDED, "discarded", "an assumption does not hold: the run does not count")               \
     X(DIVERGED, "diverged", "a thread does something else than its next node")                     \
     X(STUCK, "stuck", "no thread can go on, and nodes are left")                                   \
+    X(ENDLESS_RUN, "endless",                                                                      \
+      "a thread goes round for ever; the others follow as far as they can")                        \
     X(STOPPED, "stopped", "a step has no end within the interpreter's bound")
 typedef enum ft_constrained_end {
 #define FT_ROW(symbol, name, meaning) FT_CONSTRAINED_##symbol,

@@ -144,6 +144,12 @@ static bool special(maker *m)
     if (m->has.conditions && k >= 14 && k < 18) return put(m, "signal 0; "), true;
     if (m->has.barriers && k >= 18 && k < 26 && m->inside < 0) return put(m, "barrier 0; "), true;
     if (m->has.loops && k >= 26 && k < 36 && m->depth < 2) return loop(m), true;
+    if (m->has.endless && k >= 36 && k < 44 && m->depth < 2) {
+        put(m, "while ");
+        condition(m);
+        put(m, " { _b = _b; } ");
+        return true;
+    }
     return false;
 }
 

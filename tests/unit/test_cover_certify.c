@@ -146,6 +146,17 @@ static const struct {
      "in x:2; T { lock 0; if x % 2 != 0 { x = x + 1; } unlock 0; }"
      " T { lock 0; if x % 2 != 0 { abort; } unlock 0; }",
      COVER_ORDER_THREAD, same, -1},
+    {"a loop that does not end, for some inputs",
+     "in x:1; T { if x { while 1 { _a = 1; } } lock 0; }", COVER_ORDER_THREAD, same,
+     COVER_CHECK_DIVERGENCE},
+    {"the same, for the others",
+     "in x:1; T { if !x { while 1 { _a = 1; } } lock 0; } T {" L("1") "}", COVER_ORDER_THREAD, same,
+     COVER_CHECK_DIVERGENCE},
+    {"with a lock that another thread waits for",
+     "in x:1; T { lock 0; if x { while 1 { _a = 1; } } unlock 0; } T {" L("0") "}",
+     COVER_ORDER_THREAD, same, COVER_CHECK_DIVERGENCE},
+    {"a long loop that ends", "in x:1; T { while _i < 3000 { _i = _i + 1; } if x {" L("0") "} }",
+     COVER_ORDER_THREAD, same, -1},
     {"a barrier of two, four threads",
      "bar 0:2; T { barrier 0; } T { barrier 0; } T { barrier 0; } T { barrier 0; }",
      COVER_ORDER_THREAD, same, -1},
@@ -369,6 +380,50 @@ static void test_cover_mutations(void **state)
         print_message("  mutation %d: %u, wrong %u\n", k, counts.of[k][0], counts.of[k][1]);
 }
 
+/* ---- loops that do not end: what the certificate says is what brute force says ---- */
+
+static void check_divergence(uint64_t seed, unsigned *proved, unsigned *diverge)
+{
+    ft_strbuf text = {0};
+    cover_search_counts searched;
+    constrained_counts runs = {0};
+    mini_features features = mini_random_features(seed);
+    features.endless = true;
+    mini_random(seed, features, &text);
+    ft_program *p = mini_program(text.text);
+    ft_schedule_set *set = search(p, seed % 3 != 0, (cover_order)(seed % COVER_ORDERS), &searched);
+    constrained_fault fault = constrained_check(p, set, &runs);
+    cover_certificates found = certify(p, set);
+    cover_answer answer = cover_certificates_answer(&found, COVER_CHECK_DIVERGENCE);
+    bool endless = runs.ends[FT_CONSTRAINED_ENDLESS_RUN] > 0,
+         holds = cover_certificates_hold(&found);
+    bool wrong = answer == COVER_REFUTED && !endless && !fault.what && !fault.races;
+    if (holds && (fault.what || (answer == COVER_PROVED && endless))) wrong = true;
+    if (wrong) {
+        print_all(set, &found);
+        fail_msg("divergence is %s, brute force: %u runs without an end, %s\n%s",
+                 cover_answer_name(answer), (unsigned)runs.ends[FT_CONSTRAINED_ENDLESS_RUN],
+                 fault.what ? fault.what : "no fault", text.text);
+    }
+    *proved += holds && answer == COVER_PROVED;
+    *diverge += holds && answer == COVER_REFUTED;
+    cover_certificates_release(&found);
+    ft_schedule_set_free(set);
+    ft_program_free(p);
+    ft_strbuf_release(&text);
+}
+
+static void test_cover_divergence(void **state)
+{
+    (void)state;
+    unsigned proved = 0, diverge = 0;
+    uint64_t first = number("FT_SEED_START", 1), n = number("FT_SEEDS", 40);
+    for (uint64_t seed = first; seed < first + n; seed++) check_divergence(seed, &proved, &diverge);
+    print_message("%u programs: all loops end in %u, some do not in %u\n", (unsigned)n, proved,
+                  diverge);
+    assert_true(n < 40 || (proved && diverge));
+}
+
 /* ---- time ---- */
 
 static bool always(void *context)
@@ -404,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_cover_late),
         cmocka_unit_test(test_cover_refused),
         cmocka_unit_test(test_cover_mutations),
+        cmocka_unit_test(test_cover_divergence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,6 +114,8 @@ static const struct {
      " T { lock 1; lock 0; unlock 0; unlock 1; }",
      COVER_ORDER_TRACE, same, COVER_CHECK_DEADLOCK},
     {"T { lock 0; unlock 0; }", COVER_ORDER_THREAD, cut, COVER_CHECK_CLOSED},
+    {"in x:1; T { if x { while 1 { _a = 1; } } lock 0; }", COVER_ORDER_THREAD, same,
+     COVER_CHECK_DIVERGENCE},
 };
 
 static bool is_accepted(size_t i)

@@ -62,6 +62,7 @@ static const row ROWS[] = {
      4, 2, 0, 0},
     {"counting loop, then a lock", "in n:2; T { _i = 0; while _i < n { _i = _i + 1; } lock 0; }", 1,
      1, 0, 0},
+    {"a loop that does not end", "in x:1; T { if x { while 1 { _a = 1; } } lock 0; }", 1, 1, 0, 0},
     {"locking loop", "in n:2; T { _i = 0; while _i < n {" L("0") "_i = _i + 1; } }", 4, 4, 0, 0},
     {"two locking loops",
      "in n:2 m:2; M { assume n < 3; assume m < 3; create 1; create 2; join 1; join 2; }"

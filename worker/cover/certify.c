@@ -41,6 +41,12 @@ const char *cover_answer_name(cover_answer answer)
     return NAMES[answer];
 }
 
+const char *cover_certificate_word(cover_certificate_kind kind, cover_answer answer)
+{
+    bool diverges = kind == COVER_CHECK_DIVERGENCE && answer == COVER_REFUTED;
+    return diverges ? "diverges" : cover_answer_name(answer);
+}
+
 typedef FT_VEC(ft_term) terms;
 
 /* What was found while one schedule was followed. */
@@ -302,6 +308,17 @@ static void check_races(certifying *c, const cover_leaf *leaf, ft_term condition
     ft_vec_release(&all);
 }
 
+/* An execution that does not end has no schedule to leave: its thread synchronises no more. */
+static void blame_endless(certifying *c, const cover_leaf *leaf, ft_term condition)
+{
+    ft_strbuf place = {0};
+    print_place(c, &leaf->place, &place);
+    blame(c, COVER_CHECK_DIVERGENCE, condition,
+          "thread %s never leaves the loop at %s: it comes back there as it was",
+          leaf->thread == FT_NO_ID ? "without nodes" : thread_name(c, leaf->thread), place.text);
+    ft_strbuf_release(&place);
+}
+
 static void on_leaf(void *context, const cover_leaf *leaf)
 {
     certifying *c = context;
@@ -327,6 +344,8 @@ static void on_leaf(void *context, const cover_leaf *leaf)
     if (leaf->kind == COVER_LEAF_OPEN && !cover_fault_is(COVER_FAULT_CLOSED))
         blame(c, COVER_CHECK_CLOSED, condition,
               "a thread could go on, and no epoch begins where the schedule ends");
+    if (leaf->kind == COVER_LEAF_ENDLESS && !cover_fault_is(COVER_FAULT_ENDS))
+        blame_endless(c, leaf, condition);
     if (!leaf->fails) return;
     ft_strbuf place = {0};
     print_place(c, &leaf->error.place, &place);
@@ -500,13 +519,28 @@ static void check_order(certifying *c)
 
 static const cover_certificate_kind FROM_LEAVES[] = {
     COVER_CHECK_SCHEDULE, COVER_CHECK_RACE,    COVER_CHECK_DEADLOCK,
-    COVER_CHECK_CLOSED,   COVER_CHECK_FAILURE,
+    COVER_CHECK_CLOSED,   COVER_CHECK_FAILURE, COVER_CHECK_DIVERGENCE,
 };
 enum { N_FROM_LEAVES = sizeof FROM_LEAVES / sizeof FROM_LEAVES[0] };
+
+/* A loop that reads shared memory comes back as it was, unless another thread writes that. */
+static void doubt_divergence(certifying *c, size_t first)
+{
+    bool races = false;
+    for (size_t i = first; i < c->found->all.len; i++) {
+        cover_certificate *x = &c->found->all.data[i];
+        races |= x->kind == COVER_CHECK_RACE && x->answer != COVER_PROVED;
+        if (x->kind != COVER_CHECK_DIVERGENCE || x->answer != COVER_REFUTED || !races) continue;
+        free(x->text);
+        x->text = ft_strdup("the program may have a data race");
+        x->answer = COVER_UNKNOWN;
+    }
+}
 
 /* Of paths that were not all followed nothing is proved; what was found on some may refute. */
 static void ask_from_leaves(certifying *c, ft_term domain, const ft_error *err)
 {
+    size_t first = c->found->all.len;
     for (int i = 0; i < N_FROM_LEAVES; i++) {
         cover_certificate_kind kind = FROM_LEAVES[i];
         bool whole = err->code == FT_OK;
@@ -520,6 +554,7 @@ static void ask_from_leaves(certifying *c, ft_term domain, const ft_error *err)
         if (c->found->all.len > before) free(c->found->all.data[--c->found->all.len].text);
         add(c, kind, COVER_UNKNOWN, err->message);
     }
+    doubt_divergence(c, first);
 }
 
 static void forget(certifying *c)

@@ -17,7 +17,10 @@
       "wake")                                                                                      \
     X(ORDER, "check-order", "two operations on one object that a schedule does not order")         \
     X(CLOSED, "check-closed", "an input with which a run ends at no epoch of the set")             \
-    X(FAILURE, "assertions", "an input with which the program fails under its schedule")
+    X(FAILURE, "assertions", "an input with which the program fails under its schedule")           \
+    X(DIVERGENCE, "divergence",                                                                    \
+      "an input with which a thread never leaves a loop that does not "                            \
+      "synchronise")
 typedef enum cover_certificate_kind {
 #define FT_ROW(symbol, name, meaning) COVER_CHECK_##symbol,
     COVER_CERTIFICATE_TABLE(FT_ROW)
@@ -29,6 +32,8 @@ const char *cover_certificate_meaning(cover_certificate_kind kind);
 
 typedef enum cover_answer { COVER_PROVED, COVER_REFUTED, COVER_UNKNOWN } cover_answer;
 const char *cover_answer_name(cover_answer answer); /* proved, refuted, unknown */
+/* The same, of a certificate: a refuted DIVERGENCE is a verdict of its own, `diverges`. */
+const char *cover_certificate_word(cover_certificate_kind kind, cover_answer answer);
 
 /* One question. */
 typedef struct cover_certificate {

@@ -209,7 +209,8 @@ static bool waits_for_set(const path *p, uint32_t t, uint64_t set, uint64_t aliv
     return !(holders & others);
 }
 
-/* A set of blocked threads that only its members, or threads that have ended, could wake. */
+/* A set of blocked threads that only its members, or threads that have ended, could wake. One that
+ * goes round for ever is not blocked. */
 static bool deadlocks(const path *p)
 {
     uint64_t set = 0, alive = 0, variants[FT_SYM_THREADS];
@@ -217,7 +218,7 @@ static bool deadlocks(const path *p)
     for (uint32_t t = 0; t < ft_sym_thread_count(p->m); t++) {
         if (!ft_sym_stands_before(p->m, t, &o)) continue;
         alive |= UINT64_C(1) << t;
-        if (!ft_sym_choices(p->m, t, variants)) set |= UINT64_C(1) << t;
+        if (!o.circles && !ft_sym_choices(p->m, t, variants)) set |= UINT64_C(1) << t;
     }
     for (bool changed = true; changed && set;) {
         changed = false;
@@ -265,6 +266,14 @@ static bool exits(const walking *w, path *p, cover_leaf *leaf)
     return any;
 }
 
+/* Does the thread go round for ever? */
+static bool is_endless(const path *p, uint32_t thread)
+{
+    ft_sym_operation o;
+    return thread < ft_sym_thread_count(p->m) && ft_sym_stands_before(p->m, thread, &o) &&
+           o.circles;
+}
+
 static bool could_go_on(const path *p)
 {
     uint64_t variants[FT_SYM_THREADS];
@@ -291,7 +300,8 @@ static bool check_rest(walking *w, path *p)
     for (uint32_t t = 0; t < w->f->schedule->threads.len; t++) {
         uint32_t thread = w->numbers[t], number;
         bool exists = thread < ft_sym_thread_count(p->m);
-        if (p->stopped[t] || !exists || !ft_sym_stands_before(p->m, thread, &o)) continue;
+        if (p->stopped[t] || !exists || !ft_sym_stands_before(p->m, thread, &o) || o.circles)
+            continue;
         const ft_node *node = next_node(w, p, t, &number);
         if (node && matches(w, p, node, thread, &o)) continue;
         if (w->f->set->prefix && ends_process(&o)) {
@@ -305,6 +315,35 @@ static bool check_rest(walking *w, path *p)
     return true;
 }
 
+/* Threads whose nodes are used up, and that could go on. */
+static bool is_open(const walking *w, const path *p)
+{
+    uint64_t variants[FT_SYM_THREADS];
+    for (uint32_t t = 0; t < ft_sym_thread_count(p->m); t++) {
+        uint32_t own = w->names[t], number;
+        bool used_up = own == FT_NO_ID || !next_node(w, p, own, &number);
+        if (used_up && ft_sym_choices(p->m, t, variants)) return true;
+    }
+    return false;
+}
+
+/* A thread goes round for ever: that is the process's own, unless only the schedule keeps another
+ * thread from ending the process. */
+static void judge_endless(const walking *w, const path *p, cover_leaf *leaf)
+{
+    ft_sym_operation o;
+    bool ends = false, any = false;
+    for (uint32_t t = 0; t < ft_sym_thread_count(p->m); t++) {
+        if (!ft_sym_stands_before(p->m, t, &o)) continue;
+        ends |= ends_process(&o);
+        if (!o.circles || any) continue;
+        any = true;
+        leaf->thread = w->names[t];
+        leaf->place = o.place;
+    }
+    if (any && !ends) leaf->kind = is_open(w, p) ? COVER_LEAF_OPEN : COVER_LEAF_ENDLESS;
+}
+
 static void end_path(walking *w, path *p)
 {
     cover_leaf leaf = {.kind = COVER_LEAF_GOOD, .node = FT_NO_ID, .place = {FT_NO_SYMBOL, 0}};
@@ -315,6 +354,7 @@ static void end_path(walking *w, path *p)
         leaf.kind = COVER_LEAF_STUCK;
     else if (!ends && could_go_on(p))
         leaf.kind = COVER_LEAF_OPEN;
+    if (!ends) judge_endless(w, p, &leaf);
     call_leaf(w, p, &leaf);
 }
 
@@ -446,7 +486,8 @@ static ft_status walk(walking *w, path *p)
         }
         if (p->node == s->nodes.len) return end_path(w, p), FT_OK;
         const ft_node *node = &s->nodes.data[p->node];
-        if (p->stopped[node->thread] || !is_ready(w, p, node))
+        if (p->stopped[node->thread] || is_endless(p, w->numbers[node->thread]) ||
+            !is_ready(w, p, node))
             p->left = true;
         else if (!do_node(w, p, node))
             return FT_OK;

@@ -15,6 +15,7 @@
     X(DISCARDED, "an assumption does not hold")                                                    \
     X(DIVERGES, "a thread does something else than its next node")                                 \
     X(STUCK, "nodes are left, and the threads that have them cannot go on")                        \
+    X(ENDLESS, "a thread goes round for ever without synchronisation; the others follow")          \
     X(OPEN, "the nodes are used up, and a thread could go on")
 typedef enum cover_leaf_kind {
 #define FT_ROW(symbol, meaning) COVER_LEAF_##symbol,
@@ -38,7 +39,8 @@ typedef struct cover_leaf {
     bool deadlocks; /* threads wait that only each other could wake */
     bool fails;     /* a thread fails: the error */
     ft_sym_error error;
-    ft_sym_place place;   /* DIVERGES, STUCK: where the thread stands */
+    ft_sym_place place;   /* DIVERGES, STUCK, ENDLESS: where the thread stands */
+    uint32_t thread;      /* ENDLESS: of the schedule, or FT_NO_ID */
     uint32_t node;        /* and which node it should have done; FT_NO_ID: none */
     const ft_term *terms; /* what the inputs of the path satisfy: all its decisions */
     size_t n_terms;

@@ -26,7 +26,8 @@
     X(FIRST_PATH, "certificate: races of the first path alone")                                    \
     X(ORDERED, "certificate: all operations on an object are ordered")                             \
     X(NEVER_STUCK, "certificate: no threads wait for each other")                                  \
-    X(CLOSED, "certificate: a schedule that ends early is one")
+    X(CLOSED, "certificate: a schedule that ends early is one")                                    \
+    X(ENDS, "certificate: every loop ends")
 typedef enum cover_fault_kind {
 #define FT_ROW(symbol, doc) COVER_FAULT_##symbol,
     COVER_FAULT_TABLE(FT_ROW)

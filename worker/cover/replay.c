@@ -77,7 +77,10 @@ static bool shows(cover_certificate_kind kind, const ft_constrained *c, const ft
     case COVER_CHECK_DEADLOCK:
         return state == FT_INTERPRETER_FAILED && error == FT_ERROR_DEADLOCK;
     case COVER_CHECK_FAILURE:
-        return state == FT_INTERPRETER_FAILED && error != FT_ERROR_DEADLOCK;
+        return state == FT_INTERPRETER_FAILED && error != FT_ERROR_DEADLOCK &&
+               error != FT_ERROR_LIVE_LOCK;
+    case COVER_CHECK_DIVERGENCE:
+        return end == FT_CONSTRAINED_ENDLESS_RUN;
     default:
         return true;
     }
@@ -88,7 +91,8 @@ cover_replayed cover_replay(cover_world *world, cover_translation *translation,
                             cover_certificate_kind kind, const cover_input *model, size_t n)
 {
     (void)translation;
-    cover_replayed r = {.needs = kind == COVER_CHECK_SCHEDULE || kind == COVER_CHECK_FAILURE};
+    cover_replayed r = {.needs = kind == COVER_CHECK_SCHEDULE || kind == COVER_CHECK_FAILURE ||
+                                 kind == COVER_CHECK_DIVERGENCE};
     if (!schedule) return r;
     feed f = {.world = world, .model = model, .n = n};
     ft_constrained run;

@@ -116,7 +116,7 @@ static void add_counts(const cover_search_counts *counts, json_t *answer)
 static json_t *failed_of(const ft_schedule_set *set, const cover_certificate *c)
 {
     json_t *failed = json_pack("{s:s, s:s, s:s, s:b}", "check", cover_certificate_name(c->kind),
-                               "answer", cover_answer_name(c->answer), "text",
+                               "answer", cover_certificate_word(c->kind, c->answer), "text",
                                c->text ? c->text : "", "replayed", c->replayed);
     if (c->schedule != FT_NO_SCHEDULE) {
         uint32_t name = set->epochs.data[0].schedules.data[c->schedule].name;
@@ -130,38 +130,39 @@ static json_t *failed_of(const ft_schedule_set *set, const cover_certificate *c)
     return failed;
 }
 
-/* Are the assertions proved, but for a certificate? Then nothing is concluded of them. */
-static bool rests_on_nothing(const cover_certificates *found)
+/* What is proved under the set is not, where one of the six certificates is missing. */
+static bool rests_on_nothing(const cover_certificates *found, cover_certificate_kind kind)
 {
-    return cover_certificates_answer(found, COVER_CHECK_FAILURE) == COVER_PROVED &&
+    return kind >= COVER_CHECK_FAILURE && cover_certificates_answer(found, kind) == COVER_PROVED &&
            !cover_certificates_hold(found);
 }
 
 static void add_certificates(const ft_schedule_set *set, const cover_certificates *found,
                              json_t *answer)
 {
-    bool in_vain = rests_on_nothing(found);
     json_t *checks = json_array(), *failed = json_array();
     for (int k = 0; k < COVER_CERTIFICATES; k++) {
         json_int_t n = 0;
         for (size_t i = 0; i < found->all.len; i++) n += (int)found->all.data[i].kind == k;
         cover_answer state = cover_certificates_answer(found, (cover_certificate_kind)k);
-        if (k == COVER_CHECK_FAILURE && in_vain) state = COVER_UNKNOWN;
+        if (rests_on_nothing(found, (cover_certificate_kind)k)) state = COVER_UNKNOWN;
         json_array_append_new(
-            checks, json_pack("{s:s, s:s, s:s, s:I}", "check",
-                              cover_certificate_name((cover_certificate_kind)k), "meaning",
-                              cover_certificate_meaning((cover_certificate_kind)k), "answer",
-                              cover_answer_name(state), "asked", n));
+            checks,
+            json_pack("{s:s, s:s, s:s, s:I}", "check",
+                      cover_certificate_name((cover_certificate_kind)k), "meaning",
+                      cover_certificate_meaning((cover_certificate_kind)k), "answer",
+                      cover_certificate_word((cover_certificate_kind)k, state), "asked", n));
     }
     for (size_t i = 0; i < found->all.len; i++)
         if (found->all.data[i].answer != COVER_PROVED)
             json_array_append_new(failed, failed_of(set, &found->all.data[i]));
-    if (in_vain)
-        json_array_append_new(failed, json_pack("{s:s, s:s, s:s, s:b}", "check",
-                                                cover_certificate_name(COVER_CHECK_FAILURE),
-                                                "answer", cover_answer_name(COVER_UNKNOWN), "text",
-                                                "not every other certificate is proved", "replayed",
-                                                false));
+    for (int k = COVER_CHECK_FAILURE; k < COVER_CERTIFICATES; k++)
+        if (rests_on_nothing(found, (cover_certificate_kind)k))
+            json_array_append_new(
+                failed, json_pack("{s:s, s:s, s:s, s:b}", "check",
+                                  cover_certificate_name((cover_certificate_kind)k), "answer",
+                                  cover_answer_name(COVER_UNKNOWN), "text",
+                                  "not every other certificate is proved", "replayed", false));
     json_object_set_new(answer, "checks", checks);
     json_object_set_new(answer, "failed", failed);
     json_object_set_new(answer, "proved", json_boolean(cover_certificates_hold(found)));

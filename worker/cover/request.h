@@ -14,9 +14,10 @@
  *    "smt": {NAME: TEXT}}
  *
  * "checks" has a row for each kind of certificate (certify.h), with how many questions it took;
- * "failed" the questions whose answer is not `proved`. "proved" is true if all six certificates
- * hold; without them assertions are `unknown` at best. "counts" and "open", the reason why inputs
- * were left, are of a search. */
+ * "failed" the questions whose answer is not `proved`. An "answer" is `proved`, `refuted` or
+ * `unknown`, of "divergence" `diverges` in place of `refuted`. "proved" is true if all six
+ * certificates hold; without them assertions and divergence are not `proved`. "counts" and "open",
+ * the reason why inputs were left, are of a search. */
 #ifndef FT_COVER_REQUEST_H
 #define FT_COVER_REQUEST_H
 

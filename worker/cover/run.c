@@ -242,7 +242,7 @@ static void add_attempts(running *r)
     ft_sym_operation o;
     for (uint32_t t = 0; t < ft_sym_thread_count(r->m); t++) {
         const cover_thread *th = &r->trace->threads[t];
-        if (!ft_sym_stands_before(r->m, t, &o) || th->frame == FT_NO_ID) continue;
+        if (!ft_sym_stands_before(r->m, t, &o) || th->frame == FT_NO_ID || o.circles) continue;
         if (th->next.instruction != FT_NO_ID || th->operation)
             cover_trace_operation(r->trace, t, COVER_ATTEMPT);
     }
@@ -258,6 +258,14 @@ static ft_schedule_end end_of(running *r)
     for (uint32_t t = 0; t < ft_sym_thread_count(r->m); t++)
         if (ft_sym_stands_before(r->m, t, &o)) return FT_SCHEDULE_BLOCKED;
     return FT_SCHEDULE_ENDED;
+}
+
+static bool is_endless(running *r)
+{
+    ft_sym_operation o;
+    for (uint32_t t = 0; t < ft_sym_thread_count(r->m); t++)
+        if (ft_sym_stands_before(r->m, t, &o) && o.circles) return true;
+    return false;
 }
 
 static void mark_discarded(running *r)
@@ -282,6 +290,7 @@ static ft_status run(running *r, ft_schedule_end *end)
     if (status != FT_OK) return status;
     *end = end_of(r);
     if (*end == FT_SCHEDULE_DISCARDED) mark_discarded(r);
+    r->trace->endless = *end == FT_SCHEDULE_BLOCKED && is_endless(r);
     if (*end == FT_SCHEDULE_BLOCKED) add_attempts(r);
     return FT_OK;
 }

@@ -126,11 +126,29 @@ static uint32_t add_schedule(searching *s, ft_sym_state *m, ft_schedule_end end)
 
 static bool is_premature(const searching *s, ft_schedule_end end)
 {
-    if (end == FT_SCHEDULE_DISCARDED) return true;
+    if (end == FT_SCHEDULE_DISCARDED || s->trace.endless) return true;
     return s->world.control.prefix && cover_is_premature(&s->trace);
 }
 
-/* Executes a path under the conditions, one that does not end the process before others where some
+/* The slice of the path at hand. A path that never ends has all its decisions: what it would have
+ * synchronised behind its loop is not known. */
+static void slice(const searching *s, const ft_sym_state *m, cover_terms *kept)
+{
+    kept->len = 0;
+    if (!s->trace.endless) {
+        cover_slice(m, &s->trace, kept);
+        return;
+    }
+    ft_map seen = {0};
+    for (size_t i = 0; i < s->trace.terms.len; i++) {
+        bool fresh;
+        ft_map_slot(&seen, s->trace.terms.data[i], 1, &fresh);
+        if (fresh) ft_vec_push(kept, s->trace.terms.data[i]);
+    }
+    ft_map_release(&seen);
+}
+
+/* Executes a path under the conditions, one that ends, and not the process before others where some
  * input allows that: classes of inputs that do are excluded one after the other. Then `kept` has
  * its slice. */
 static ft_status run_path(searching *s, const task *t, ft_schedule_end *end, ft_sym_state **m,
@@ -157,8 +175,7 @@ static ft_status run_path(searching *s, const task *t, ft_schedule_end *end, ft_
             *err = own;
             break;
         }
-        kept->len = 0;
-        cover_slice(*m, &s->trace, kept);
+        slice(s, *m, kept);
         if (tries >= TRIES || !is_premature(s, *end)) break;
         ft_term other = excluded(s, kept);
         if (other == FT_NO_TERM) break;

@@ -21,6 +21,7 @@ void cover_trace_begin(cover_trace *t, const cover_control *control)
     t->entries.len = t->frames.len = t->accesses.len = t->terms.len = 0;
     t->operations.len = t->edges.len = t->abstracts.len = 0;
     t->n_threads = 1;
+    t->endless = false;
     for (int i = 0; i < FT_SYM_THREADS; i++)
         t->threads[i] =
             (cover_thread){.frame = FT_NO_ID, .base = FT_NO_ID, .next.instruction = FT_NO_ID};

@@ -88,6 +88,7 @@ typedef struct cover_trace {
     FT_VEC(uint32_t) abstracts; /* by object of the state: its abstract object (pointers.h) */
     cover_thread threads[FT_SYM_THREADS];
     uint32_t n_threads;
+    bool endless; /* at its end a thread goes round for ever, in a loop without synchronisation */
 } cover_trace;
 
 void cover_trace_release(cover_trace *trace);

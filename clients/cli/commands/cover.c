@@ -156,7 +156,8 @@ static ft_exit code_of(const json_t *answer)
     json_array_foreach(json_object_get(answer, "checks"), i, row)
     {
         const char *state = member(row, "answer");
-        if (strcmp(state, "refuted") == 0) code = ft_exit_worse(code, FT_EXIT_FINDINGS);
+        bool found = strcmp(state, "refuted") == 0 || strcmp(state, "diverges") == 0;
+        if (found) code = ft_exit_worse(code, FT_EXIT_FINDINGS);
         if (strcmp(state, "unknown") == 0) code = ft_exit_worse(code, FT_EXIT_INCOMPLETE);
     }
     return code;

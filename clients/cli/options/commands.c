@@ -175,7 +175,8 @@ static const struct {
          "tree that selects it. Then proves, or refutes with inputs, what conclusions from the set "
          "rest on: that it covers every input, that the program follows it, and that data races, "
          "deadlocks and failures do not happen under it. Each proof is one question to a solver "
-         "(--smt). Exit codes: 0 everything is proved, 1 something is refuted, 3 something is "
+         "(--smt). Exit codes: 0 everything is proved, 1 something is refuted or diverges, 3 "
+         "something is "
          "unknown (docs/schedules.md).",
          "foretell cover queue.c -o queue.schedules\n"
          "foretell cover --check queue.schedules queue.c --smt questions\n"},
