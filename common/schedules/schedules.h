@@ -1,9 +1,14 @@
 /* Schedule sets (input-covering schedules: Bergan, chapter 3): what a program is constrained to.
  *
  * A set consists of *epochs*, stretches of an execution that begin at given places of the threads.
- * An epoch has schedules and a *selector*, a decision tree over the program's inputs whose leaves
- * are schedules. Whoever runs the program under the set evaluates the selector when the epoch
- * begins and enforces the schedule. A leaf without a schedule: no schedule covers these inputs.
+ * The first begins at the program's entry. A later one says where each thread stands, and what is
+ * known of the program's state (3.2.2): which memory there is, who holds which lock, which cells
+ * and registers have which content. Other content that matters is an *unknown*, a symbol.
+ *
+ * An epoch has schedules and a *selector*, a decision tree whose leaves are schedules, over the
+ * program's inputs and, in a later epoch, its unknowns. Whoever runs the program under the set
+ * evaluates the selector when the epoch begins and enforces the schedule. A leaf without a
+ * schedule: no schedule covers these inputs.
  *
  * A schedule is a happens-before graph over synchronisation operations alone. Its nodes stand in
  * the order of one execution, so an edge leads from a smaller number to a larger one. The edges
@@ -17,12 +22,24 @@
  * operation: it has come to the epoch's end. The end of the process (kind `exit`) is possible at
  * any moment where `prefix` is set, also where the thread's next node is another one.
  *
+ * When all threads have come to the epoch's end, the schedule's next epoch begins. `next` binds its
+ * threads to those of the schedule, so that one epoch serves whichever thread stands where
+ * (symbolic thread ids, 3.4.1). Threads that are not bound have ended and are nobody's any more.
+ *
  * Names, none of which is an address:
  *   thread   "0" the first one; "0.2" the second thread that it created, from 1; "0.2.1" ...
+ *            In a later epoch: "2" the one that `stands 2`; "2.1" the first that it creates in the
+ *            epoch ...
  *   object   @name+8        a place in a global
  *            0.1@name+8     in that thread's own one
- *            heap:0.1#2+8   in the 2nd object of the heap that thread 0.1 made, of those that have
- *                           nodes in this schedule; stack: likewise of stack objects
+ *            heap:0.1#2+8   in the 2nd object of the heap that thread 0.1 made in the epoch, of
+ *                           those that have nodes in this schedule; stack: likewise
+ *            heap:#2+8      in an object that is older than the epoch
+ *   place    of the state at an epoch's begin: an object's name, where heap:#2 is the object of
+ *            that name among the epoch's, and stack:1/0%a+8 what the `stack` instruction with the
+ *            result %a has made in frame 0 (the outermost) of thread 1, the newest; #2: the one
+ *            before it; or
+ *            1/0%i          the register %i of that frame
  * Objects with different names are different objects. A runtime that does not see how objects of
  * the heap and the stack are made binds a name to the address of its first operation.
  *
@@ -142,11 +159,19 @@ typedef struct ft_schedule {
     uint32_t name;            /* text */
     uint8_t end;              /* ft_schedule_end */
     uint32_t next;            /* EPOCH: the text with the next epoch's name; else FT_NO_ID */
+    FT_VEC(uint32_t) bound;   /* EPOCH: by thread of the next epoch: which of `threads` it is */
     FT_VEC(uint32_t) threads; /* texts: their names, the creator before the created */
     FT_VEC(uint32_t) objects; /* texts: their names */
     FT_VEC(ft_node) nodes;
     FT_VEC(uint32_t) edges;
 } ft_schedule;
+
+/* A place in the program as data and, where it is known, in the source. Texts or numbers. */
+typedef struct ft_schedule_place {
+    uint32_t function, instruction;
+    uint32_t file; /* FT_NO_ID: not known */
+    uint32_t line, column;
+} ft_schedule_place;
 
 /* A node of the selector. */
 typedef struct ft_choice {
@@ -155,27 +180,85 @@ typedef struct ft_choice {
     uint32_t schedule; /* leaf: in the epoch's schedules, or FT_NO_SCHEDULE */
 } ft_choice;
 
-/* A place at which a thread stands when an epoch begins. */
+/* ---- the state in which a later epoch begins ----
+ * What is not listed: memory has its first content, heap and stack objects are zero, registers have
+ * content that is never read again, synchronisation objects are as if not used yet. */
+
+/* Where a thread stands: before an operation, which may be the second step of one (inside a wait
+ * or a barrier), and the calls that led there. */
+enum { FT_STANDING_ENDED = FT_NODE_KINDS };
 typedef struct ft_standing {
-    uint32_t thread; /* text: its name */
-    uint32_t function, instruction;
+    uint8_t kind; /* ft_node_kind of the operation, or FT_STANDING_ENDED: it can still be joined */
+    bool detached;
+    bool last;                       /* inside of a barrier: it arrived as the last one */
+    FT_VEC(ft_schedule_place) calls; /* the innermost first; ended: none */
 } ft_standing;
+
+/* An object of the heap or the stack. */
+typedef struct ft_epoch_object {
+    uint32_t name; /* text: a place without offset: heap:#1, stack:1/0%a */
+    uint64_t size;
+    bool freed;
+} ft_epoch_object;
+
+/* Content that is known: a number, or the address of an object or function. */
+typedef struct ft_epoch_cell {
+    uint32_t place;   /* text */
+    uint8_t width;    /* bits: 1 to 64; of memory a multiple of 8 */
+    uint32_t address; /* text: @g+8, heap:#1+0 ...; FT_NO_ID: a number */
+    uint64_t bits;    /* of a number */
+} ft_epoch_cell;
+
+/* symbol, name */
+#define FT_EPOCH_SYNC_TABLE(X)                                                                     \
+    X(MUTEX, "mutex")                                                                              \
+    X(RWLOCK, "rwlock")                                                                            \
+    X(CONDITION, "condition")                                                                      \
+    X(SEMAPHORE, "semaphore")                                                                      \
+    X(BARRIER, "barrier")                                                                          \
+    X(ONCE, "once")
+typedef enum ft_epoch_sync_kind {
+#define FT_ROW(symbol, name) FT_EPOCH_SYNC_##symbol,
+    FT_EPOCH_SYNC_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_EPOCH_SYNC_KINDS
+} ft_epoch_sync_kind;
+
+/* A synchronisation object. Threads are bits by their number in the epoch. */
+typedef struct ft_epoch_sync {
+    uint32_t place; /* text: of an object */
+    uint8_t kind;   /* ft_epoch_sync_kind */
+    uint8_t mutex;  /* ft_mutex_kind */
+    bool destroyed;
+    uint32_t owner;                     /* of a mutex, the writer, the caller of a once; FT_NO_ID */
+    uint64_t count;                     /* how often it is held; a semaphore's; once: 1 done */
+    uint64_t total;                     /* threads of a barrier */
+    uint64_t waiters, notified;         /* of a condition; of a barrier who may leave is notified */
+    uint64_t arrived;                   /* of a barrier: in the round at hand */
+    uint8_t reads[FT_SCHEDULE_THREADS]; /* how often each thread holds it to read */
+} ft_epoch_sync;
 
 typedef struct ft_epoch {
     uint32_t name;
-    FT_VEC(ft_standing) places; /* none: the program's entry */
-    ft_term init;               /* what is known of inputs when it begins; FT_NO_TERM: nothing */
-    FT_VEC(ft_choice) choices;  /* the first is the root */
+    FT_VEC(ft_standing) stands; /* by thread; none: the program's entry */
+    FT_VEC(ft_epoch_object) objects;
+    FT_VEC(ft_epoch_cell) cells;
+    FT_VEC(ft_epoch_sync) syncs;
+    ft_term init;              /* and what is known of its symbols; FT_NO_TERM: nothing */
+    FT_VEC(ft_choice) choices; /* the first is the root */
     FT_VEC(ft_schedule) schedules;
 } ft_epoch;
 
-/* The n-th value (from 1) that the thread reads of the input. Its symbol in terms is its number in
- * the set; a width of 1 is a Bool. */
+/* A symbol of the terms of one epoch; its number in the set is that in terms. A width of 1 is a
+ * Bool. It is an input, the n-th value (from 1) of the name that the thread reads from the epoch's
+ * begin; or, where n is 0, an unknown: the content of a place when the epoch begins. */
 typedef struct ft_schedule_input {
-    uint32_t label;        /* text: its name in terms, different for each */
-    uint32_t name, thread; /* texts */
+    uint32_t label;  /* text: its name in terms, different for each of the set */
+    uint32_t name;   /* text; of an unknown its place */
+    uint32_t thread; /* text; of an unknown FT_NO_ID */
     uint32_t n;
     uint8_t width;
+    uint32_t epoch; /* its number; 0: the entry */
 } ft_schedule_input;
 
 typedef struct ft_schedule_set {
@@ -183,6 +266,9 @@ typedef struct ft_schedule_set {
     ft_term_pool *pool;
     uint32_t program; /* text: the hash of the program (program/binary.h), or FT_NO_ID */
     bool prefix;      /* the process may end before a schedule is carried out */
+    FT_VEC(ft_schedule_place)
+    markers; /* where threads may end an epoch: before the operation that
+                comes next behind such an instruction */
     FT_VEC(ft_schedule_input) inputs;
     FT_VEC(ft_epoch) epochs; /* the first is the program's entry */
 } ft_schedule_set;
@@ -191,10 +277,35 @@ ft_schedule_set *ft_schedule_set_new(void);
 void ft_schedule_set_free(ft_schedule_set *set); /* accepts NULL */
 uint32_t ft_schedule_text(ft_schedule_set *set, const char *text);
 const char *ft_schedule_text_of(const ft_schedule_set *set, uint32_t text); /* "" of FT_NO_ID */
-/* Adds an input; its label is made from its name, and from thread and n where it needs them. */
+/* Adds an input of the entry; its label is made from its name, and from thread and n where it needs
+ * them. */
 ft_symbol ft_schedule_add_input(ft_schedule_set *set, const char *name, const char *thread,
                                 uint32_t n, uint8_t width);
+/* An input (n from 1), or an unknown (n 0: `name` is its place) of any epoch. */
+ft_symbol ft_schedule_add_symbol(ft_schedule_set *set, uint32_t epoch, const char *name,
+                                 const char *thread, uint32_t n, uint8_t width);
 void ft_schedule_release(ft_schedule *schedule);
+void ft_epoch_release(ft_epoch *epoch);
+/* FT_NO_ID: there is none. */
+uint32_t ft_schedule_epoch_named(const ft_schedule_set *set, uint32_t name);
+
+/* A place of the state, read from its text; name points into it. */
+typedef enum ft_state_place_kind {
+    FT_STATE_GLOBAL,
+    FT_STATE_OWN, /* of a thread */
+    FT_STATE_HEAP,
+    FT_STATE_STACK,
+    FT_STATE_REGISTER
+} ft_state_place_kind;
+typedef struct ft_state_place {
+    ft_state_place_kind kind;
+    uint32_t thread, frame; /* OWN: thread; STACK, REGISTER: both */
+    const char *name;       /* GLOBAL, OWN: the object; STACK, REGISTER: the register */
+    size_t length;          /* of the name */
+    uint32_t number;        /* HEAP: which; STACK: from 1, the newest */
+    uint64_t offset;        /* but of REGISTER */
+} ft_state_place;
+bool ft_state_place_read(const char *text, ft_state_place *place); /* false: it is none */
 
 /* The text form: each line an item, in the order of the structures above. The reader and the
  * printer are inverse. Errors have a line and a column.
@@ -202,6 +313,7 @@ void ft_schedule_release(ft_schedule *schedule);
  *   schedules 1
  *   program 5fe1...                                  ; its hash
  *   prefix yes
+ *   marker @work 7 "queue.c" 30 3
  *   input x 32 "x" 0 1                               ; label, width, name, thread, which
  *   epoch entry
  *   init (bvult x #x00000004)
@@ -216,6 +328,20 @@ void ft_schedule_release(ft_schedule *schedule);
  *     0.1:2 lock @m+0 at @add 1 "queue.c" 4 3
  *     0.2:4 wait @c+0 @m+0 at @take 3
  *     0.1:3 signal @c+0 wakes 0.2 at @add 2 after 0.2:4
+ *   schedule b epoch again                           ; the next epoch
+ *     0:1 begin
+ *     ...
+ *     next 0 0.2 0.1                                 ; its threads 0, 1, 2
+ *   epoch again
+ *   stands 0 wake at @pthread_cond_wait 0 at @main 9 ; inside of a wait
+ *   stands 1 lock at @work 7 "queue.c" 30 3
+ *   stands 2 ended                                   ; or: ended detached
+ *   input y 8 "y" 1 1                                ; the first value that thread 1 reads from now
+ * on unknown n 32 @n+0                                ; label, width, place object heap:#1 24 ;
+ * size; or: 24 freed cell 1/0%i 32 0x5 cell @first+0 64 heap:#1+8 sync @m+0 mutex owner 1 count 1
+ * ; total N, waiters T..., notified T..., arrived sync @r+0 rwlock readers 1 1 2 ; T..., destroyed;
+ * a mutex: recursive, checking take c                                           ; the selector, as
+ * above
  *
  * A node is called by its thread and its number among the thread's nodes, from 1. */
 ft_status ft_schedule_set_read(const char *text, size_t length, ft_schedule_set **set,
@@ -230,10 +356,12 @@ void ft_schedule_term_print(const ft_schedule_set *set, ft_term term, ft_strbuf 
 /* What the reader refuses and what those who make sets must keep to: numbers in range, trees that
  * are trees, labels and names that are well-formed and different, a thread's nodes from `begin` (in
  * the entry) to `end`, peers that exist, edges from smaller numbers of other threads, terms of the
- * sort Bool. */
+ * sort Bool over the epoch's own symbols, threads of the epoch or made in it, all threads of the
+ * next epoch bound to different ones. Whether the program has such places, objects and registers is
+ * not known here. */
 ft_status ft_schedule_set_validate(const ft_schedule_set *set, ft_error *err) FT_MUST_CHECK;
 
-/* The inputs at hand; false: not known. */
+/* The inputs at hand; false: not known. Of an unknown `name` is the place, `thread` "". */
 typedef bool (*ft_schedule_value)(void *context, const ft_schedule_input *input, const char *name,
                                   const char *thread, uint64_t *value);
 /* The schedule that the epoch's selector takes; FT_NO_SCHEDULE: none covers the inputs.

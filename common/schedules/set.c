@@ -41,21 +41,28 @@ void ft_schedule_release(ft_schedule *s)
     ft_vec_release(&s->objects);
     ft_vec_release(&s->nodes);
     ft_vec_release(&s->edges);
+    ft_vec_release(&s->bound);
+}
+
+void ft_epoch_release(ft_epoch *e)
+{
+    for (size_t i = 0; i < e->schedules.len; i++) ft_schedule_release(&e->schedules.data[i]);
+    for (size_t i = 0; i < e->stands.len; i++) ft_vec_release(&e->stands.data[i].calls);
+    ft_vec_release(&e->schedules);
+    ft_vec_release(&e->choices);
+    ft_vec_release(&e->stands);
+    ft_vec_release(&e->objects);
+    ft_vec_release(&e->cells);
+    ft_vec_release(&e->syncs);
 }
 
 void ft_schedule_set_free(ft_schedule_set *set)
 {
     if (!set) return;
-    for (size_t e = 0; e < set->epochs.len; e++) {
-        ft_epoch *epoch = &set->epochs.data[e];
-        for (size_t i = 0; i < epoch->schedules.len; i++)
-            ft_schedule_release(&epoch->schedules.data[i]);
-        ft_vec_release(&epoch->schedules);
-        ft_vec_release(&epoch->choices);
-        ft_vec_release(&epoch->places);
-    }
+    for (size_t e = 0; e < set->epochs.len; e++) ft_epoch_release(&set->epochs.data[e]);
     ft_vec_release(&set->epochs);
     ft_vec_release(&set->inputs);
+    ft_vec_release(&set->markers);
     ft_term_pool_free(set->pool);
     ft_intern_release(&set->texts);
     free(set);
@@ -94,26 +101,133 @@ static void plain_label(const char *name, ft_strbuf *label)
     if (!*name) ft_strbuf_puts(label, "_");
 }
 
-ft_symbol ft_schedule_add_input(ft_schedule_set *set, const char *name, const char *thread,
-                                uint32_t n, uint8_t width)
+ft_symbol ft_schedule_add_symbol(ft_schedule_set *set, uint32_t epoch, const char *name,
+                                 const char *thread, uint32_t n, uint8_t width)
 {
-    FT_REQUIRE(n && width && width <= 64);
+    FT_REQUIRE(width && width <= 64 && (epoch || n));
     ft_strbuf label = {0};
     plain_label(name, &label);
-    if (strcmp(thread, "0") != 0) ft_strbuf_printf(&label, "@%s", thread);
+    if (n && strcmp(thread, "0") != 0) ft_strbuf_printf(&label, "@%s", thread);
     if (n > 1) ft_strbuf_printf(&label, ".%u", n);
     size_t length = label.len;
     for (uint32_t i = 2; has_label(set, label.text); i++) {
         ft_strbuf_cut(&label, length);
         ft_strbuf_printf(&label, "!%u", i);
     }
-    ft_vec_push(&set->inputs, (ft_schedule_input){.label = ft_schedule_text(set, label.text),
-                                                  .name = ft_schedule_text(set, name),
-                                                  .thread = ft_schedule_text(set, thread),
-                                                  .n = n,
-                                                  .width = width});
+    ft_vec_push(&set->inputs,
+                (ft_schedule_input){.label = ft_schedule_text(set, label.text),
+                                    .name = ft_schedule_text(set, name),
+                                    .thread = n ? ft_schedule_text(set, thread) : FT_NO_ID,
+                                    .n = n,
+                                    .width = width,
+                                    .epoch = epoch});
     ft_strbuf_release(&label);
     return (ft_symbol)set->inputs.len - 1;
+}
+
+ft_symbol ft_schedule_add_input(ft_schedule_set *set, const char *name, const char *thread,
+                                uint32_t n, uint8_t width)
+{
+    return ft_schedule_add_symbol(set, 0, name, thread, n, width);
+}
+
+uint32_t ft_schedule_epoch_named(const ft_schedule_set *set, uint32_t name)
+{
+    for (uint32_t e = 0; e < set->epochs.len; e++)
+        if (set->epochs.data[e].name == name) return e;
+    return FT_NO_ID;
+}
+
+/* ---- places of the state ---- */
+
+/* Decimal without leading zeros, below 2^32 - 1. */
+static bool small_number(const char **text, uint32_t *number)
+{
+    uint64_t value = 0;
+    const char *c = *text;
+    if (*c < '0' || *c > '9' || (*c == '0' && c[1] >= '0' && c[1] <= '9')) return false;
+    for (; *c >= '0' && *c <= '9'; c++) {
+        value = value * 10 + (uint64_t)(*c - '0');
+        if (value >= UINT32_MAX) return false;
+    }
+    *number = (uint32_t)value;
+    *text = c;
+    return true;
+}
+
+/* NAME+8; `end` is where the name ends. */
+static bool offset_at(const char *text, const char **end, uint64_t *offset)
+{
+    const char *plus = strrchr(text, '+'), *digits = plus ? plus + 1 : NULL;
+    uint32_t small;
+    if (!plus || plus == text || !small_number(&digits, &small) || *digits) return false;
+    *end = plus;
+    *offset = small;
+    return true;
+}
+
+static bool frame_at(const char **text, ft_state_place *p)
+{
+    if (!small_number(text, &p->thread) || *(*text)++ != '/') return false;
+    return small_number(text, &p->frame) && *(*text)++ == '%';
+}
+
+static bool named_place(const char *text, ft_state_place *p)
+{
+    const char *end;
+    p->name = text;
+    if (!offset_at(text, &end, &p->offset)) return false;
+    p->length = (size_t)(end - text);
+    return true;
+}
+
+/* 1/0%a+8, 1/0%a#2+8 */
+static bool stack_place(const char *text, ft_state_place *p)
+{
+    p->number = 1;
+    if (!frame_at(&text, p) || !named_place(text, p)) return false;
+    const char *hash = memchr(p->name, '#', p->length), *digits = hash ? hash + 1 : NULL;
+    if (!hash) return true;
+    const char *end = p->name + p->length;
+    p->length = (size_t)(hash - p->name);
+    return p->length && small_number(&digits, &p->number) && digits == end && p->number > 1;
+}
+
+static bool heap_place(const char *text, ft_state_place *p)
+{
+    uint32_t offset;
+    if (!small_number(&text, &p->number) || !p->number || *text++ != '+') return false;
+    if (!small_number(&text, &offset)) return false;
+    p->offset = offset;
+    return !*text;
+}
+
+bool ft_state_place_read(const char *text, ft_state_place *place)
+{
+    *place = (ft_state_place){.kind = FT_STATE_GLOBAL};
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+        if (*c <= ' ') return false;
+    if (*text == '@') return named_place(text + 1, place);
+    if (strncmp(text, "heap:#", 6) == 0) {
+        place->kind = FT_STATE_HEAP;
+        return heap_place(text + 6, place);
+    }
+    if (strncmp(text, "stack:", 6) == 0) {
+        place->kind = FT_STATE_STACK;
+        return stack_place(text + 6, place);
+    }
+    const char *rest = text;
+    if (!small_number(&rest, &place->thread)) return false;
+    if (*rest == '@') {
+        place->kind = FT_STATE_OWN;
+        return named_place(rest + 1, place);
+    }
+    place->kind = FT_STATE_REGISTER;
+    rest = text;
+    if (!frame_at(&rest, place)) return false;
+    place->name = rest;
+    place->length = strlen(rest);
+    return place->length > 0;
 }
 
 /* ---- selectors ---- */
@@ -130,6 +244,7 @@ static bool look_up(void *context, ft_symbol symbol, ft_value *value)
     asked *a = context;
     const ft_schedule_input *in = &a->set->inputs.data[symbol];
     uint64_t bits;
+    /* an unknown has no thread: its name is the place */
     if (!a->value(a->context, in, ft_schedule_text_of(a->set, in->name),
                   ft_schedule_text_of(a->set, in->thread), &bits)) {
         a->missing = symbol + 1;
@@ -153,6 +268,12 @@ ft_status ft_schedule_select(const ft_schedule_set *set, uint32_t epoch, ft_sche
         ft_eval_status status = ft_term_eval(set->pool, c->term, look_up, &a, &holds);
         if (status == FT_EVAL_UNKNOWN) {
             const ft_schedule_input *in = &set->inputs.data[a.missing ? a.missing - 1 : 0];
+            if (!in->n)
+                return ft_error_set(err, FT_NOT_FOUND,
+                                    "the selector of epoch %s needs the content of %s, which "
+                                    "cannot be read",
+                                    ft_schedule_text_of(set, e->name),
+                                    ft_schedule_text_of(set, in->name));
             return ft_error_set(err, FT_NOT_FOUND,
                                 "the selector of epoch %s needs value %u of input '%s' of thread "
                                 "%s, which is not given",

@@ -35,6 +35,7 @@ typedef struct reader {
     ft_map nodes;            /* thread and number -> node */
     FT_VEC(uint32_t) counts; /* by thread of the schedule: its nodes so far */
     FT_VEC(named_leaf) leaves;
+    bool bound;     /* the schedule's last line is read */
     ft_strbuf word; /* the last one */
     size_t column;  /* where it began, from 1 */
     ft_error *err;
@@ -155,6 +156,26 @@ static ft_status number(reader *r, const char *what, uint32_t *value)
     return number_in(r, ft_strbuf_text(&r->word), what, value);
 }
 
+/* The word at hand: decimal, or hexadecimal behind 0x. */
+static ft_status bits_here(reader *r, const char *what, uint64_t *bits)
+{
+    const char *text = ft_strbuf_text(&r->word);
+    bool hex = strncmp(text, "0x", 2) == 0;
+    uint64_t base = hex ? 16 : 10, value = 0;
+    const char *digits = hex ? text + 2 : text;
+    if (!*digits) return FAIL(r, "%s is missing: a number", what);
+    for (const char *c = digits; *c; c++) {
+        int digit = hex_digit(*c);
+        if (digit < 0 || (uint64_t)digit >= base)
+            return FAIL(r, "%s is not a number: %s", what, text);
+        if (value > (UINT64_MAX - (uint64_t)digit) / base)
+            return FAIL(r, "%s is too large: %s", what, text);
+        value = value * base + (uint64_t)digit;
+    }
+    *bits = value;
+    return FT_OK;
+}
+
 static ft_status line_ends(reader *r)
 {
     return at_end(r) ? FT_OK : FAIL(r, "the line goes on where it should end");
@@ -195,18 +216,24 @@ static ft_status term(reader *r, ft_term *made)
 
 /* ---- the head ---- */
 
-static ft_status read_input(reader *r)
+static ft_status read_label(reader *r, const char *what, ft_schedule_input *in)
 {
-    ft_schedule_input in = {0};
     uint32_t width;
-    TRY(word(r, "the input's label"));
-    in.label = text_here(r);
+    TRY(word(r, what));
+    in->label = text_here(r);
     for (size_t i = 0; i < r->set->inputs.len; i++)
-        if (r->set->inputs.data[i].label == in.label)
+        if (r->set->inputs.data[i].label == in->label)
             return FAIL(r, "another input has the label '%s'", ft_strbuf_text(&r->word));
     TRY(number(r, "the input's width", &width));
     if (!width || width > 64) return FAIL(r, "an input has 1 to 64 bits, not %u", width);
-    in.width = (uint8_t)width;
+    in->width = (uint8_t)width;
+    return FT_OK;
+}
+
+static ft_status read_input(reader *r, uint32_t epoch)
+{
+    ft_schedule_input in = {.epoch = epoch};
+    TRY(read_label(r, "the input's label", &in));
     TRY(word(r, "the input's name"));
     in.name = text_here(r);
     TRY(word(r, "the input's thread"));
@@ -214,7 +241,29 @@ static ft_status read_input(reader *r)
     TRY(number(r, "which of the thread's values it is", &in.n));
     if (!in.n) return FAIL(r, "values are numbered from 1");
     ft_vec_push(&r->set->inputs, in);
+    return line_ends(r);
+}
+
+static ft_status state_place(reader *r, uint32_t *text)
+{
+    ft_state_place place;
+    TRY(word(r, "a place of the state"));
+    if (!ft_state_place_read(ft_strbuf_text(&r->word), &place))
+        return FAIL(r,
+                    "'%s' is not a place: @OBJECT+N, THREAD@OBJECT+N, heap:#N+N, "
+                    "stack:THREAD/FRAME%%REGISTER+N or THREAD/FRAME%%REGISTER",
+                    ft_strbuf_text(&r->word));
+    *text = text_here(r);
     return FT_OK;
+}
+
+static ft_status read_unknown(reader *r, uint32_t epoch)
+{
+    ft_schedule_input in = {.thread = FT_NO_ID, .epoch = epoch};
+    TRY(read_label(r, "the unknown's label", &in));
+    TRY(state_place(r, &in.name));
+    ft_vec_push(&r->set->inputs, in);
+    return line_ends(r);
 }
 
 static ft_status read_head(reader *r)
@@ -338,6 +387,7 @@ static ft_status begin_schedule(reader *r, ft_epoch *e)
     ft_map_release(&r->objects);
     ft_map_release(&r->nodes);
     r->counts.len = 0;
+    r->bound = false;
     return line_ends(r);
 }
 
@@ -365,6 +415,21 @@ static ft_status object_number(reader *r, uint32_t *object)
     uint64_t *slot = ft_map_slot(&r->objects, text, r->schedule->objects.len, &fresh);
     *object = (uint32_t)*slot;
     if (fresh) ft_vec_push(&r->schedule->objects, text);
+    return FT_OK;
+}
+
+/* next 0 0.2 0.1: the first word is read. */
+static ft_status read_bound(reader *r)
+{
+    if (r->schedule->end != FT_SCHEDULE_EPOCH)
+        return FAIL(r, "only a schedule that ends at an epoch has threads of the next one");
+    r->bound = true;
+    while (!at_end(r)) {
+        uint32_t thread;
+        TRY(word(r, "a thread"));
+        TRY(thread_number(r, r->word.text, r->word.len, &thread));
+        ft_vec_push(&r->schedule->bound, thread);
+    }
     return FT_OK;
 }
 
@@ -398,26 +463,38 @@ static ft_status read_edges(reader *r, ft_node *node)
     return FT_OK;
 }
 
-static ft_status read_place(reader *r, ft_node *node)
+static ft_status read_place(reader *r, ft_schedule_place *place)
 {
     TRY(word(r, "the function"));
     if (is(r, "@")) TRY(word(r, "the function")); /* @ and a name in quotes */
     const char *name = ft_strbuf_text(&r->word);
-    node->function = ft_schedule_text(r->set, *name == '@' ? name + 1 : name);
-    TRY(number(r, "the instruction's number", &node->instruction));
+    *place = (ft_schedule_place){
+        .function = ft_schedule_text(r->set, *name == '@' ? name + 1 : name), .file = FT_NO_ID};
+    TRY(number(r, "the instruction's number", &place->instruction));
     skip_blanks(r);
     if (at_end(r) || r->line.text[r->line.at] != '"') return FT_OK;
     TRY(word(r, "the file"));
-    node->file = text_here(r);
-    TRY(number(r, "the line", &node->line));
-    return number(r, "the column", &node->column);
+    place->file = text_here(r);
+    TRY(number(r, "the line", &place->line));
+    return number(r, "the column", &place->column);
 }
 
-static ft_status read_kind(reader *r, ft_node *node)
+static ft_status read_node_place(reader *r, ft_node *node)
 {
-    TRY(word(r, "the operation"));
-    for (node->kind = 0; node->kind < FT_NODE_KINDS; node->kind++)
-        if (is(r, ft_node_row_of((ft_node_kind)node->kind)->name)) return FT_OK;
+    ft_schedule_place place;
+    TRY(read_place(r, &place));
+    node->function = place.function;
+    node->instruction = place.instruction;
+    node->file = place.file;
+    node->line = place.line;
+    node->column = place.column;
+    return FT_OK;
+}
+
+static ft_status kind_here(reader *r, uint8_t *kind)
+{
+    for (*kind = 0; *kind < FT_NODE_KINDS; ++*kind)
+        if (is(r, ft_node_row_of((ft_node_kind)*kind)->name)) return FT_OK;
     return FAIL(r, "'%s' is not an operation of schedules", ft_strbuf_text(&r->word));
 }
 
@@ -452,14 +529,15 @@ static ft_status read_node(reader *r)
     if (n != r->counts.data[node.thread] + 1)
         return FAIL(r, "node %s: the thread's next node has the number %u",
                     ft_strbuf_text(&r->word), r->counts.data[node.thread] + 1);
-    TRY(read_kind(r, &node));
+    TRY(word(r, "the operation"));
+    TRY(kind_here(r, &node.kind));
     TRY(read_subject(r, &node));
     while (!at_end(r)) {
         TRY(word(r, "a word"));
         if (is(r, "timed-out"))
             node.timed_out = true;
         else if (is(r, "at"))
-            TRY(read_place(r, &node));
+            TRY(read_node_place(r, &node));
         else if (is(r, "after"))
             TRY(read_edges(r, &node));
         else
@@ -472,31 +550,142 @@ static ft_status read_node(reader *r)
     return FT_OK;
 }
 
-/* ---- epochs ---- */
+/* ---- the state at an epoch's begin ---- */
 
 static ft_status begin_epoch(reader *r)
 {
     TRY(word(r, "the epoch's name"));
-    ft_epoch e = {.name = text_here(r)};
+    ft_epoch e = {.name = text_here(r), .init = FT_NO_TERM};
     ft_vec_push(&r->set->epochs, e);
     r->schedule = NULL;
+    r->bound = false;
     return line_ends(r);
+}
+
+static ft_status read_standing_word(reader *r, ft_standing *at)
+{
+    ft_schedule_place place;
+    TRY(word(r, "a word"));
+    if (is(r, "detached")) return at->detached = true, FT_OK;
+    if (is(r, "last")) return at->last = true, FT_OK;
+    if (!is(r, "at")) return FAIL(r, "at, detached or last must stand here");
+    TRY(read_place(r, &place));
+    ft_vec_push(&at->calls, place);
+    return FT_OK;
 }
 
 static ft_status read_standing(reader *r, ft_epoch *e)
 {
     ft_standing at = {0};
-    ft_node place = {0};
-    TRY(word(r, "the thread"));
-    at.thread = text_here(r);
-    TRY(word(r, "at"));
-    if (!is(r, "at")) return FAIL(r, "at must stand here");
-    TRY(read_place(r, &place));
-    at.function = place.function;
-    at.instruction = place.instruction;
-    ft_vec_push(&e->places, at);
+    uint32_t thread;
+    TRY(number(r, "the thread's number", &thread));
+    if (thread != e->stands.len)
+        return FAIL(r, "the next thread has the number %zu", e->stands.len);
+    if (thread >= FT_SCHEDULE_THREADS)
+        return FAIL(r, "an epoch has at most %d threads", FT_SCHEDULE_THREADS);
+    skip_blanks(r);
+    ft_status status = word(r, "the operation");
+    if (status == FT_OK && is(r, "ended"))
+        at.kind = FT_STANDING_ENDED;
+    else if (status == FT_OK)
+        status = kind_here(r, &at.kind);
+    while (status == FT_OK && !at_end(r)) status = read_standing_word(r, &at);
+    if (status == FT_OK)
+        ft_vec_push(&e->stands, at);
+    else
+        ft_vec_release(&at.calls);
+    return status;
+}
+
+static ft_status read_object(reader *r, ft_epoch *e)
+{
+    ft_epoch_object o = {0};
+    TRY(word(r, "the object's name"));
+    o.name = text_here(r);
+    TRY(word(r, "its size"));
+    TRY(bits_here(r, "its size", &o.size));
+    if (!at_end(r)) {
+        TRY(word(r, "freed"));
+        if (!is(r, "freed")) return FAIL(r, "freed must stand here, or nothing");
+        o.freed = true;
+    }
+    ft_vec_push(&e->objects, o);
     return line_ends(r);
 }
+
+static ft_status read_cell(reader *r, ft_epoch *e)
+{
+    ft_epoch_cell cell = {.address = FT_NO_ID};
+    uint32_t width;
+    TRY(state_place(r, &cell.place));
+    TRY(number(r, "the width", &width));
+    if (!width || width > 64) return FAIL(r, "a cell has 1 to 64 bits, not %u", width);
+    cell.width = (uint8_t)width;
+    TRY(word(r, "the content"));
+    ft_state_place place;
+    if (ft_state_place_read(ft_strbuf_text(&r->word), &place))
+        cell.address = text_here(r);
+    else
+        TRY(bits_here(r, "the content", &cell.bits));
+    ft_vec_push(&e->cells, cell);
+    return line_ends(r);
+}
+
+static const char *const SYNCS[] = {
+#define FT_ROW(symbol, name) name,
+    FT_EPOCH_SYNC_TABLE(FT_ROW)
+#undef FT_ROW
+};
+
+/* Numbers of threads, as far as they go. */
+static ft_status sync_threads(reader *r, ft_epoch_sync *s, uint64_t *bits)
+{
+    while (!at_end(r) && r->line.text[r->line.at] >= '0' && r->line.text[r->line.at] <= '9') {
+        uint32_t thread = 0;
+        TRY(number(r, "a thread's number", &thread));
+        if (thread >= FT_SCHEDULE_THREADS) return FAIL(r, "the epoch has no thread %u", thread);
+        if (bits)
+            *bits |= UINT64_C(1) << thread;
+        else if (++s->reads[thread] == UINT8_MAX)
+            return FAIL(r, "a thread reads it too often");
+    }
+    return FT_OK;
+}
+
+static ft_status read_sync_word(reader *r, ft_epoch_sync *s)
+{
+    ft_mutex_kind kind;
+    TRY(word(r, "a word"));
+    if (is(r, "destroyed")) return s->destroyed = true, FT_OK;
+    if (ft_mutex_kind_named(ft_strbuf_text(&r->word), &kind))
+        return s->mutex = (uint8_t)kind, FT_OK;
+    if (is(r, "owner")) return number(r, "a thread's number", &s->owner);
+    if (is(r, "waiters")) return sync_threads(r, s, &s->waiters);
+    if (is(r, "notified")) return sync_threads(r, s, &s->notified);
+    if (is(r, "arrived")) return sync_threads(r, s, &s->arrived);
+    if (is(r, "readers")) return sync_threads(r, s, NULL);
+    if (!is(r, "count") && !is(r, "total"))
+        return FAIL(r, "'%s' says nothing of a synchronisation object", ft_strbuf_text(&r->word));
+    uint64_t *of = is(r, "count") ? &s->count : &s->total;
+    TRY(word(r, "a number"));
+    return bits_here(r, "a number", of);
+}
+
+static ft_status read_sync(reader *r, ft_epoch *e)
+{
+    ft_epoch_sync s = {.owner = FT_NO_ID, .kind = FT_EPOCH_SYNC_KINDS};
+    TRY(state_place(r, &s.place));
+    TRY(word(r, "the kind"));
+    for (uint8_t k = 0; k < FT_EPOCH_SYNC_KINDS; k++)
+        if (is(r, SYNCS[k])) s.kind = k;
+    if (s.kind == FT_EPOCH_SYNC_KINDS)
+        return FAIL(r, "'%s' is not a kind of synchronisation object", ft_strbuf_text(&r->word));
+    while (!at_end(r)) TRY(read_sync_word(r, &s));
+    ft_vec_push(&e->syncs, s);
+    return FT_OK;
+}
+
+/* ---- epochs ---- */
 
 static ft_status read_prefix(reader *r)
 {
@@ -506,14 +695,20 @@ static ft_status read_prefix(reader *r)
     return line_ends(r);
 }
 
+static ft_status read_marker(reader *r)
+{
+    ft_schedule_place place;
+    TRY(read_place(r, &place));
+    ft_vec_push(&r->set->markers, place);
+    return line_ends(r);
+}
+
 /* A line outside of epochs. */
 static ft_status read_fact(reader *r)
 {
     if (is(r, "prefix")) return read_prefix(r);
-    if (is(r, "input")) {
-        TRY(read_input(r));
-        return line_ends(r);
-    }
+    if (is(r, "marker")) return read_marker(r);
+    if (is(r, "input")) return read_input(r, 0);
     if (!is(r, "program"))
         return FAIL(r, "'%s' is not an item of schedule sets", ft_strbuf_text(&r->word));
     TRY(word(r, "the program's hash"));
@@ -521,17 +716,33 @@ static ft_status read_fact(reader *r)
     return line_ends(r);
 }
 
+/* A line of the state of a later epoch. */
+static ft_status read_state(reader *r, ft_epoch *e, bool *read)
+{
+    uint32_t epoch = (uint32_t)(e - r->set->epochs.data);
+    *read = true;
+    if (is(r, "stands")) return read_standing(r, e);
+    if (is(r, "object")) return read_object(r, e);
+    if (is(r, "cell")) return read_cell(r, e);
+    if (is(r, "sync")) return read_sync(r, e);
+    if (is(r, "input")) return read_input(r, epoch);
+    if (is(r, "unknown")) return read_unknown(r, epoch);
+    return *read = false, FT_OK;
+}
+
 static ft_status read_in_epoch(reader *r, ft_epoch *e)
 {
+    bool read = false;
     if (is(r, "schedule")) {
         if (!e->choices.len) return FAIL(r, "the epoch's selector is missing");
         return begin_schedule(r, e);
     }
-    if (r->schedule) return read_node(r);
-    if (is(r, "stands")) return read_standing(r, e);
-    if (is(r, "init")) return term(r, &e->init);
+    if (r->bound) return FAIL(r, "a schedule must begin here");
+    if (r->schedule) return is(r, "next") ? read_bound(r) : read_node(r);
     if (e->choices.len) return FAIL(r, "a schedule must begin here");
-    return read_selector(r, e);
+    if (is(r, "init")) return term(r, &e->init);
+    ft_status status = read_state(r, e, &read);
+    return read || status != FT_OK ? status : read_selector(r, e);
 }
 
 static ft_status read_all(reader *r)

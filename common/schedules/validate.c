@@ -13,15 +13,22 @@
 typedef struct checked {
     const ft_schedule_set *set;
     const ft_epoch *epoch;
+    bool strange; /* a condition has a symbol that the epoch does not have */
     ft_error *err;
 } checked;
 
 #define WRONG(c, ...) ft_error_set((c)->err, FT_INPUT, __VA_ARGS__)
 
-/* "0", "0.2", "0.2.1": numbers from 1 behind the first, without leading zeros. */
-static bool is_thread_name(const char *name)
+/* "0", "0.2", "0.2.1": one of the epoch's `n` threads, and numbers from 1 behind it, without
+ * leading zeros. */
+static bool is_thread_name(const char *name, size_t n)
 {
-    if (*name++ != '0') return false;
+    size_t root = 0;
+    if (*name == '0' && name[1] >= '0' && name[1] <= '9') return false;
+    if (*name < '0' || *name > '9') return false;
+    for (; *name >= '0' && *name <= '9' && root < n; name++)
+        root = root * 10 + (size_t)(*name - '0');
+    if (root >= n) return false;
     while (*name == '.') {
         if (name[1] < '1' || name[1] > '9') return false;
         for (name++; *name >= '0' && *name <= '9';) name++;
@@ -44,15 +51,38 @@ static bool is_object_name(const char *name)
     return is_word(name) && strpbrk(name, "@#") && strpbrk(name, "@#") < plus;
 }
 
+/* How many threads an epoch begins with. */
+static size_t threads_of(const ft_epoch *e)
+{
+    return e->stands.len ? e->stands.len : 1;
+}
+
+static bool is_place(const ft_schedule_set *set, uint32_t text, ft_state_place *place, size_t n)
+{
+    if (!ft_state_place_read(ft_schedule_text_of(set, text), place)) return false;
+    return place->kind == FT_STATE_GLOBAL || place->kind == FT_STATE_HEAP || place->thread < n;
+}
+
+/* An input of the program, or the content of a place. */
+static bool is_symbol(const ft_schedule_set *set, const ft_schedule_input *in)
+{
+    ft_state_place place;
+    if (!in->width || in->width > 64 || in->epoch >= set->epochs.len) return false;
+    size_t n = threads_of(&set->epochs.data[in->epoch]);
+    if (in->n) return is_thread_name(ft_schedule_text_of(set, in->thread), n);
+    return in->epoch && in->thread == FT_NO_ID && is_place(set, in->name, &place, n) &&
+           (place.kind == FT_STATE_REGISTER || in->width % 8 == 0);
+}
+
 static ft_status check_inputs(checked *c)
 {
     const ft_schedule_set *set = c->set;
     for (size_t i = 0; i < set->inputs.len; i++) {
         const ft_schedule_input *in = &set->inputs.data[i];
         const char *label = ft_schedule_text_of(set, in->label);
-        if (!in->width || in->width > 64 || !in->n || !is_word(label) || strpbrk(label, "()|#") ||
-            !is_thread_name(ft_schedule_text_of(set, in->thread)))
-            return WRONG(c, "input '%s' has a label, width, thread or number that none has", label);
+        if (!is_symbol(set, in) || !is_word(label) || strpbrk(label, "()|#"))
+            return WRONG(c, "input '%s' has a label, width, place, thread or number that none has",
+                         label);
         for (size_t k = 0; k < i; k++)
             if (set->inputs.data[k].label == in->label)
                 return WRONG(c, "two inputs have the label '%s'", label);
@@ -62,22 +92,22 @@ static ft_status check_inputs(checked *c)
 
 /* ---- selectors ---- */
 
-static void note_symbol(void *context, ft_symbol symbol)
+static void check_symbol(void *context, ft_symbol symbol)
 {
-    uint32_t *most = context;
-    if (symbol >= *most) *most = symbol + 1;
+    checked *c = context;
+    uint32_t own = (uint32_t)(c->epoch - c->set->epochs.data);
+    if (symbol >= c->set->inputs.len || c->set->inputs.data[symbol].epoch != own) c->strange = true;
 }
 
 static ft_status check_term(checked *c, ft_term term)
 {
-    uint32_t most = 0;
     if (term > ft_term_pool_count(c->set->pool) ||
         !ft_sort_equal(ft_term_sort(c->set->pool, term), FT_BOOL_SORT))
         return WRONG(c, "a condition of epoch %s is not a Bool",
                      ft_schedule_text_of(c->set, c->epoch->name));
-    ft_term_symbols(c->set->pool, term, note_symbol, &most);
-    if (most > c->set->inputs.len)
-        return WRONG(c, "a condition of epoch %s has an unknown input",
+    ft_term_symbols(c->set->pool, term, check_symbol, c);
+    if (c->strange)
+        return WRONG(c, "a condition of epoch %s has an input that the epoch does not have",
                      ft_schedule_text_of(c->set, c->epoch->name));
     return FT_OK;
 }
@@ -111,7 +141,7 @@ static ft_status check_names(checked *c, const ft_schedule *s, const char *where
     if (s->threads.len > FT_SCHEDULE_THREADS)
         return WRONG(c, "schedule %s has more than %d threads", where, FT_SCHEDULE_THREADS);
     for (size_t i = 0; i < s->threads.len; i++) {
-        if (!is_thread_name(ft_schedule_text_of(c->set, s->threads.data[i])))
+        if (!is_thread_name(ft_schedule_text_of(c->set, s->threads.data[i]), threads_of(c->epoch)))
             return WRONG(c, "schedule %s: '%s' is not a thread's name", where,
                          ft_schedule_text_of(c->set, s->threads.data[i]));
         for (size_t k = 0; k < i; k++)
@@ -176,6 +206,29 @@ static ft_status check_node(checked *c, const ft_schedule *s, uint32_t i, uint64
     return FT_OK;
 }
 
+/* The epoch that comes behind it, with a thread of the schedule for each of its own. */
+static ft_status check_next(checked *c, const ft_schedule *s, const char *where)
+{
+    uint64_t seen = 0;
+    if (s->end != FT_SCHEDULE_EPOCH)
+        return s->bound.len ? WRONG(c, "schedule %s: its end does not fit", where) : FT_OK;
+    uint32_t next = ft_schedule_epoch_named(c->set, s->next);
+    if (next == FT_NO_ID)
+        return WRONG(c, "schedule %s ends at epoch %s, which is not there", where,
+                     ft_schedule_text_of(c->set, s->next));
+    if (!next) return WRONG(c, "schedule %s ends at the program's entry", where);
+    if (s->bound.len != c->set->epochs.data[next].stands.len)
+        return WRONG(c, "schedule %s has %zu threads for the %zu of epoch %s", where, s->bound.len,
+                     c->set->epochs.data[next].stands.len, ft_schedule_text_of(c->set, s->next));
+    for (size_t i = 0; i < s->bound.len; i++) {
+        if (s->bound.data[i] >= s->threads.len || seen >> s->bound.data[i] & 1)
+            return WRONG(c, "schedule %s: a thread of epoch %s is no thread's or another's", where,
+                         ft_schedule_text_of(c->set, s->next));
+        seen |= UINT64_C(1) << s->bound.data[i];
+    }
+    return FT_OK;
+}
+
 static ft_status check_schedule(checked *c, const ft_schedule *s)
 {
     const char *where = ft_schedule_text_of(c->set, s->name);
@@ -185,11 +238,105 @@ static ft_status check_schedule(checked *c, const ft_schedule *s)
         return WRONG(c, "schedule %s: its end does not fit", where);
     TRY(check_names(c, s, where));
     for (uint32_t i = 0; i < s->nodes.len; i++) TRY(check_node(c, s, i, &ended, where));
-    if (s->end != FT_SCHEDULE_EPOCH) return FT_OK;
-    for (size_t i = 0; i < c->set->epochs.len; i++)
-        if (c->set->epochs.data[i].name == s->next) return FT_OK;
-    return WRONG(c, "schedule %s ends at epoch %s, which is not there", where,
-                 ft_schedule_text_of(c->set, s->next));
+    return check_next(c, s, where);
+}
+
+/* ---- the state at an epoch's begin ---- */
+
+static ft_status check_stands(checked *c, const char *name)
+{
+    const ft_epoch *e = c->epoch;
+    bool entry = e == c->set->epochs.data;
+    if (entry && (e->stands.len || e->objects.len || e->cells.len || e->syncs.len))
+        return WRONG(c, "epoch %s is the program's entry, which has no state of its own", name);
+    if (!entry && !e->stands.len)
+        return WRONG(c, "epoch %s does not say where its threads stand", name);
+    if (e->stands.len > FT_SCHEDULE_THREADS)
+        return WRONG(c, "epoch %s has more than %d threads", name, FT_SCHEDULE_THREADS);
+    for (size_t i = 0; i < e->stands.len; i++) {
+        const ft_standing *at = &e->stands.data[i];
+        bool ended = at->kind == FT_STANDING_ENDED;
+        if (at->kind > FT_STANDING_ENDED || ended == (at->calls.len > 0) ||
+            (at->last && at->kind != FT_NODE_LEAVE))
+            return WRONG(c, "epoch %s: thread %zu does not stand anywhere", name, i);
+    }
+    return FT_OK;
+}
+
+static ft_status check_objects(checked *c, const char *name)
+{
+    const ft_epoch *e = c->epoch;
+    ft_strbuf place = {0};
+    bool good = true;
+    const char *what = "";
+    for (size_t i = 0; i < e->objects.len && good; i++) {
+        ft_state_place p;
+        what = ft_schedule_text_of(c->set, e->objects.data[i].name);
+        ft_strbuf_clear(&place);
+        ft_strbuf_printf(&place, "%s+0", what);
+        good =
+            ft_state_place_read(place.text, &p) &&
+            (p.kind == FT_STATE_HEAP || (p.kind == FT_STATE_STACK && p.thread < e->stands.len)) &&
+            e->objects.data[i].size <= FT_PROGRAM_MAX_OBJECT;
+        for (size_t k = 0; k < i; k++)
+            good = good && e->objects.data[k].name != e->objects.data[i].name;
+    }
+    ft_strbuf_release(&place);
+    return good ? FT_OK
+                : WRONG(c,
+                        "epoch %s: object '%s' is there twice, too large, or not of the heap or "
+                        "the stack of one of its threads",
+                        name, what);
+}
+
+static ft_status check_cells(checked *c, const char *name)
+{
+    const ft_epoch *e = c->epoch;
+    for (size_t i = 0; i < e->cells.len; i++) {
+        const ft_epoch_cell *cell = &e->cells.data[i];
+        ft_state_place place, to;
+        bool address = cell->address != FT_NO_ID;
+        bool good = is_place(c->set, cell->place, &place, e->stands.len) && cell->width &&
+                    cell->width <= 64 &&
+                    (place.kind == FT_STATE_REGISTER || cell->width % 8 == 0) &&
+                    (cell->width == 64 || cell->bits >> cell->width == 0);
+        if (address)
+            good = good && cell->width == 64 && !cell->bits &&
+                   is_place(c->set, cell->address, &to, e->stands.len) &&
+                   to.kind != FT_STATE_REGISTER;
+        if (!good)
+            return WRONG(c, "epoch %s: '%s' is not a cell of that width and content", name,
+                         ft_schedule_text_of(c->set, cell->place));
+    }
+    return FT_OK;
+}
+
+static ft_status check_syncs(checked *c, const char *name)
+{
+    const ft_epoch *e = c->epoch;
+    uint64_t all = e->stands.len ? UINT64_MAX >> (FT_SCHEDULE_THREADS - e->stands.len) : 0;
+    for (size_t i = 0; i < e->syncs.len; i++) {
+        const ft_epoch_sync *s = &e->syncs.data[i];
+        ft_state_place place;
+        bool good = is_place(c->set, s->place, &place, e->stands.len) &&
+                    place.kind != FT_STATE_REGISTER && s->kind < FT_EPOCH_SYNC_KINDS &&
+                    s->mutex < FT_MUTEXES && (s->owner == FT_NO_ID || s->owner < e->stands.len) &&
+                    !((s->waiters | s->notified | s->arrived) & ~all);
+        for (size_t t = e->stands.len; t < FT_SCHEDULE_THREADS; t++) good = good && !s->reads[t];
+        for (size_t k = 0; k < i; k++) good = good && e->syncs.data[k].place != s->place;
+        if (!good)
+            return WRONG(c, "epoch %s: '%s' is there twice, or has threads that are not", name,
+                         ft_schedule_text_of(c->set, s->place));
+    }
+    return FT_OK;
+}
+
+static ft_status check_state(checked *c, const char *name)
+{
+    TRY(check_stands(c, name));
+    TRY(check_objects(c, name));
+    TRY(check_cells(c, name));
+    return check_syncs(c, name);
 }
 
 static ft_status check_epoch(checked *c)
@@ -199,9 +346,7 @@ static ft_status check_epoch(checked *c)
     if (!is_word(name)) return WRONG(c, "an epoch has no name");
     for (const ft_epoch *other = c->set->epochs.data; other < e; other++)
         if (other->name == e->name) return WRONG(c, "two epochs have the name %s", name);
-    for (size_t i = 0; i < e->places.len; i++)
-        if (!is_thread_name(ft_schedule_text_of(c->set, e->places.data[i].thread)))
-            return WRONG(c, "epoch %s: a place has no thread", name);
+    TRY(check_state(c, name));
     TRY(check_selector(c));
     for (size_t i = 0; i < e->schedules.len; i++) {
         TRY(check_schedule(c, &e->schedules.data[i]));

@@ -13,6 +13,8 @@
 static const char SET[] = "schedules 1\n"
                           "program 5fe1\n"
                           "prefix yes\n"
+                          "marker @main 6 \"queue.c\" 11 3\n"
+                          "marker @\"odd name\" 2\n"
                           "input x 32 \"x\" 0 1\n"
                           "input flag 1 \"a \\22flag\\22\" 0.1 2\n"
                           "epoch entry\n"
@@ -36,12 +38,39 @@ static const char SET[] = "schedules 1\n"
                           "  0:5 exit at @main 11\n"
                           "schedule b epoch second\n"
                           "  0:1 begin\n"
+                          "  0:2 create 0.1 at @main 7 \"queue.c\" 12 3\n"
+                          "  0:3 create 0.2 at @main 8 \"queue.c\" 13 3\n"
+                          "  next 0.2 0 0.1\n"
                           "epoch second\n"
-                          "stands 0 at @main 12\n"
-                          "take a\n"
+                          "stands 0 wake at @cond_wait 0 at @\"odd name\" 3 \"queue.c\" 30 5\n"
+                          "stands 1 leave last at @main 12\n"
+                          "stands 2 ended detached\n"
+                          "input x@1 8 \"x\" 1 1\n"
+                          "unknown n 32 @n+0\n"
+                          "unknown i 1 0/1%i.0\n"
+                          "unknown own 16 1@own+2\n"
+                          "object heap:#1 24\n"
+                          "object stack:0/0%a#2 8 freed\n"
+                          "cell heap:#1+8 64 stack:0/0%a#2+0\n"
+                          "cell 0/0%a 64 heap:#1+8\n"
+                          "cell stack:0/0%a#2+4 32 0xffffffff\n"
+                          "sync @m+0 mutex recursive owner 1 count 2\n"
+                          "sync @c+0 condition waiters 0 notified 0\n"
+                          "sync @b+0 barrier total 3 arrived 1\n"
+                          "sync @r+0 rwlock readers 0 1 1\n"
+                          "sync @s+0 semaphore destroyed\n"
+                          "init (or i (bvult n #x00000004))\n"
+                          "if (= (concat x@1 x@1) own)\n"
+                          "  take a\n"
+                          "else\n"
+                          "  take b\n"
                           "schedule a ended\n"
-                          "  0:1 signal @c+0 wakes nobody at @main 12\n"
-                          "  0:2 end\n";
+                          "  1:1 signal heap:#1+0 wakes nobody at @main 12\n"
+                          "  1:2 end\n"
+                          "schedule b epoch second\n"
+                          "  1:1 create 1.1 at @main 13\n"
+                          "  1.1:1 begin after 1:1\n"
+                          "  next 0 1 1.1\n";
 
 static ft_schedule_set *read_text(const char *text)
 {
@@ -144,7 +173,8 @@ static void test_schedules_order(void **state)
 static void test_schedules_wrong(void **state)
 {
     (void)state;
-#define HEAD "schedules 1\ninput x 8 \"x\" 0 1\nepoch e\n"
+#define HEAD  "schedules 1\ninput x 8 \"x\" 0 1\nepoch e\n"
+#define LATER HEAD "none\nepoch f\nstands 0 lock at @f 1\nstands 1 lock at @f 1\n"
     static const struct {
         const char *text, *message;
         unsigned line, column;
@@ -172,6 +202,42 @@ static void test_schedules_wrong(void **state)
         {HEAD "none\nschedule a epoch f\n", "epoch f", 0, 0},
         {HEAD "none\nschedule a ended\nschedule a ended\n", "two schedules", 0, 0},
         {HEAD "none\nepoch e\nnone\n", "two epochs", 0, 0},
+        {HEAD "stands 0 lock at @f 1\nnone\n", "the program's entry", 0, 0},
+        {HEAD "none\nepoch f\nnone\n", "where its threads stand", 0, 0},
+        {HEAD "none\nschedule a epoch e\n", "ends at the program's entry", 0, 0},
+        {HEAD "none\nschedule a ended\n next 0\n", "only a schedule that ends at an epoch", 6, 2},
+        {LATER "stands 1 ended\n", "number 2", 8, 8},
+        {LATER "stands 2 sleep at @f 1\n", "'sleep'", 8, 10},
+        {LATER "stands 2 lock in @f 1\n", "at, detached or last", 8, 15},
+        {LATER "stands 2 ended at @f 1\nnone\n", "thread 2 does not stand", 0, 0},
+        {LATER "stands 2 lock last at @f 1\nnone\n", "thread 2 does not stand", 0, 0},
+        {LATER "unknown x 8 @x+0\n", "label", 8, 9},
+        {LATER "unknown y 8 x\n", "'x' is not a place", 8, 13},
+        {LATER "unknown y 8 2/0%x\nnone\n", "input 'y'", 0, 0},
+        {LATER "unknown y 7 @x+0\nnone\n", "input 'y'", 0, 0},
+        {LATER "object heap:1 8\nnone\n", "object 'heap:1'", 0, 0},
+        {LATER "object @g 8\nnone\n", "object '@g'", 0, 0},
+        {LATER "object heap:#1 8\nobject heap:#1 8\nnone\n", "'heap:#1' is there twice", 0, 0},
+        {LATER "object heap:#1 8 lost\n", "freed", 8, 18},
+        {LATER "cell @g+0 8 0x100\nnone\n", "'@g+0' is not a cell", 0, 0},
+        {LATER "cell @g+0 32 @h+0\nnone\n", "'@g+0' is not a cell", 0, 0},
+        {LATER "cell @g+0 64 1/0%r\nnone\n", "'@g+0' is not a cell", 0, 0},
+        {LATER "cell @g+0 65 1\n", "1 to 64", 8, 11},
+        {LATER "cell @g+0 64 0x10000000000000000\n", "too large", 8, 14},
+        {LATER "cell @g+0 64 1f\n", "not a number", 8, 14},
+        {LATER "cell 1/0%r+ 8 1\nif (= x #x00)\n  none\nelse\n  none\n",
+         "that the epoch does not have", 0, 0},
+        {LATER "sync @m+0 lock\n", "'lock' is not a kind", 8, 11},
+        {LATER "sync @m+0 mutex held\n", "'held'", 8, 17},
+        {LATER "sync @m+0 mutex owner 2\nnone\n", "'@m+0'", 0, 0},
+        {LATER "sync @c+0 condition waiters 0 64\n", "no thread 64", 8, 31},
+        {LATER "sync @c+0 condition waiters 2\nnone\n", "'@c+0'", 0, 0},
+        {LATER "sync @c+0 condition\nsync @c+0 mutex\nnone\n", "'@c+0' is there twice", 0, 0},
+        {LATER "none\nschedule a epoch f\n  next 0\n", "1 threads for the 2", 0, 0},
+        {LATER "none\nschedule a epoch f\n  next 0 0\n", "or another's", 0, 0},
+        {LATER "none\nschedule a epoch f\n  next 0 2\n", "not a thread's name", 0, 0},
+        {LATER "none\nschedule a epoch f\n  next 0 1\n  0:1 end\n", "must begin here", 11, 3},
+        {LATER "none\nschedule a ended\n 2:1 end\n", "not a thread's name", 0, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ft_schedule_set *set = NULL;
