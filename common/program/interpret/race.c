@@ -63,13 +63,14 @@ static void note(ft_interpreter *m, uint32_t t, accesses *a)
     m->many.data[(size_t)(a->many - 1) * FT_INTERPRETER_THREADS + t] = now;
 }
 
-static bool race(ft_interpreter *m, uint32_t t, const epoch *earlier)
+static bool race(ft_interpreter *m, uint32_t t, const epoch *earlier, uint64_t address)
 {
     epoch other = *earlier;
     ft_interpreter_fail(m, t, FT_ERROR_RACE,
                         "another thread's access is not ordered with this one");
     ft_interpreter_error *e = &m->threads.data[t].error;
     e->other = other.place;
+    e->address = address;
     e->in_section = m->section == t + 1;
     e->other_in_section = other.in_section;
     m->error = *e;
@@ -85,7 +86,7 @@ bool ft_race_access(ft_interpreter *m, uint32_t t, memory_object *o, uint64_t of
         shadow *s = &o->shadow[i];
         for (int k = 0; k < ACCESS_KINDS; k++) {
             const epoch *earlier = CONFLICTS[kind][k] ? unordered(m, t, &s->of[k]) : NULL;
-            if (earlier) return race(m, t, earlier);
+            if (earlier) return race(m, t, earlier, o->base + i);
         }
         note(m, t, &s->of[kind]);
     }

@@ -21,7 +21,6 @@ typedef struct telling {
     const ft_program *p;
     FT_VEC(uint64_t) users; /* by object: bits of threads */
     FT_VEC(bool) written;
-    ft_map at;     /* place -> the object that was accessed there last */
     bool counting; /* the first pass */
     json_t *steps;
     json_int_t events;
@@ -188,18 +187,14 @@ static bool is_shared(const telling *s, uint32_t object)
     return (users & (users - 1)) && s->written.data[object];
 }
 
-static uint64_t key_of_place(ft_interpreter_place place)
-{
-    return (uint64_t)place.function << 32 | place.instruction;
-}
-
 /* The access that a race keeps from being carried out is one of the object, too. */
 static void count_race(telling *s, const ft_interpreter_error *e)
 {
-    uint64_t object;
-    if (e->kind != FT_ERROR_RACE || !ft_map_get(&s->at, key_of_place(e->other), &object)) return;
-    s->users.data[object] = UINT64_MAX;
-    s->written.data[object] = true;
+    ft_interpreter_location l;
+    if (e->kind != FT_ERROR_RACE || !ft_interpreter_locate(s->f.m, e->address, &l)) return;
+    if (l.object >= s->users.len) return;
+    s->users.data[l.object] = UINT64_MAX;
+    s->written.data[l.object] = true;
 }
 
 static void count_access(telling *s, const ft_interpreter_access *a, uint32_t object)
@@ -208,7 +203,6 @@ static void count_access(telling *s, const ft_interpreter_access *a, uint32_t ob
         ft_vec_push(&s->users, 0);
         ft_vec_push(&s->written, false);
     }
-    ft_map_put(&s->at, key_of_place(a->place), object);
     s->users.data[object] |= UINT64_C(1) << a->thread;
     s->written.data[object] |= a->writes;
 }
@@ -227,7 +221,9 @@ static void on_access(void *context, const ft_interpreter_access *a)
     set_object(step, address_name(s, a->address));
     json_object_set_new(step, "access", json_string(a->writes ? "write" : "read"));
     json_object_set_new(step, "value", value_text(a->width, a->value));
-    add_locks(s, a->thread, step); /* until the document is made */
+    add_locks(s, a->thread, step); /* these two until the document is made */
+    json_object_set_new(step, "bytes",
+                        json_pack("[I, I]", (json_int_t)a->address, (json_int_t)a->bytes));
     add_event(s, step);
 }
 
@@ -393,7 +389,15 @@ static void say_place(const json_t *access, ft_strbuf *out)
     if (function) ft_strbuf_printf(out, " in %s", function);
 }
 
-/* The latest access of another thread at the place with which the failing one races. */
+static bool has_byte(const json_t *step, uint64_t address)
+{
+    const json_t *bytes = json_object_get(step, "bytes");
+    uint64_t first = (uint64_t)json_integer_value(json_array_get(bytes, 0));
+    return bytes && address - first < (uint64_t)json_integer_value(json_array_get(bytes, 1));
+}
+
+/* The latest access of another thread to the byte, on the line of the access with which the failing
+ * one races. */
 static json_t *find_other(telling *s, const ft_interpreter_error *e)
 {
     ft_strbuf location = {0};
@@ -409,7 +413,7 @@ static json_t *find_other(telling *s, const ft_interpreter_error *e)
                      json_is_string(json_object_get(step, "access"));
         bool there =
             at.file == FT_NO_FILE || (where && strcmp(where, ft_strbuf_text(&location)) == 0);
-        if (other && there) found = step;
+        if (other && there && has_byte(step, e->address)) found = step;
     }
     json_decref(own);
     ft_strbuf_release(&location);
@@ -699,6 +703,7 @@ static json_t *described(json_t *steps, const json_t *events)
         bool whole = i >= from || is_claimed(events, step);
         json_object_del(step, "locks");
         json_object_del(step, "shared");
+        json_object_del(step, "bytes");
         if (!whole && last && is_continued(last, step)) continue;
         last = whole ? NULL
                      : json_pack("{s:O, s:O, s:O, s:i}", "event", json_object_get(step, "event"),
@@ -760,7 +765,6 @@ static void release(telling *s)
 {
     ft_followed_release(&s->f);
     ft_operations_release(&s->operations);
-    ft_map_release(&s->at);
     ft_vec_release(&s->users);
     ft_vec_release(&s->written);
     for (int t = 0; t < FT_INTERPRETER_THREADS; t++) ft_vec_release(&s->locks[t]);
