@@ -541,6 +541,12 @@ static ft_status check_schedule_order(checker *c, const json_t *value)
     return one_of(c, value, "order of threads", WORDS);
 }
 
+static ft_status check_preference(checker *c, const json_t *value)
+{
+    if (json_is_string(value)) return FT_OK;
+    return ft_error_set(c->err, FT_USAGE, "it must be the text of a witness or a schedule set");
+}
+
 static ft_status check_seed(checker *c, const json_t *value)
 {
     return check_number(c, value, "a seed", 0, UINT32_MAX);
@@ -560,6 +566,7 @@ static ft_status check_set(checker *c, const json_t *value)
 static ft_status check_cover(checker *c, const json_t *value)
 {
     static const member MEMBERS[] = {{"order", false, check_schedule_order},
+                                     {"prefer", false, check_preference},
                                      {"seed", false, check_seed},
                                      {"prefix", false, check_flag},
                                      {"entries", false, check_entries},

@@ -1203,7 +1203,20 @@ def of_cover_check(world, command):
 
 
 def of_cover_order(world, command):
+    """A word, or a file: the schedule of a witness, in which a child comes first, and that of a set."""
     need(schedules("--order", "trace") != schedules("--order", "thread"))
+    program = COVER.replace('fail "stop"', "jump go")
+    (WORK / "order.program").write_text(program)
+    run("explore", "order.program", "--check", "assertion", "--witness-dir", "cover.witnesses")
+    witness = next((WORK / "cover.witnesses").glob("*.json"))
+    done = cover("--order", witness, "-o", "cover.set", program=program)
+    need(": first" in done.out and ": first" not in cover("-o", "other.set", program=program).out, done)
+    cover("--order", "cover.set", "-o", "again.set", program=program)
+    need((WORK / "again.set").read_text() == (WORK / "cover.set").read_text())
+    (WORK / "wrong.json").write_text("{}")
+    for wrong in "none", "cover.program", "wrong.json":
+        done = cover("--order", wrong)
+        need(done.code == 2 and "order" in done.err, done)
 
 
 def of_cover_seed(world, command):

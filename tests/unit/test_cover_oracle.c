@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "cover/prefer.h"
 #include "cover/search.h"
 #include "oracle/constrained.h"
 #include "oracle/mini.h"
@@ -75,6 +76,54 @@ static void test_cover_oracle(void **state)
                   (unsigned)counts.ends[FT_CONSTRAINED_STOPPED], (unsigned)racy);
 }
 
+/* The search that prefers the order of a set finds a set that is right, and the same one where all
+ * inputs have one schedule. (Else a class of inputs may be found by an input whose schedule in the
+ * first set is another one.) */
+static void check_preferred(uint64_t seed, unsigned *same, unsigned *single)
+{
+    ft_strbuf text = {0}, first = {0}, second = {0};
+    cover_search_counts counts;
+    cover_preference *preference = NULL;
+    ft_schedule_set *again = NULL;
+    ft_error err = FT_ERROR_INIT;
+    mini_random(seed, mini_random_features(seed), &text);
+    ft_program *p = mini_program(text.text);
+    ft_schedule_set *set = search(p, true, COVER_ORDER_SEED, &counts, text.text);
+    ft_schedule_set_print(set, &first);
+    cover_search_options options = {.world = {.prefix = true}};
+    assert_int_equal(cover_preference_read(p, first.text, first.len, &preference, &err), FT_OK);
+    options.world.preference = preference;
+    assert_int_equal(cover_search(p, &options, &again, &counts, &err), FT_OK);
+    ft_schedule_set_print(again, &second);
+    constrained_counts runs = {0};
+    constrained_fault fault = constrained_check(p, again, &runs);
+    if (fault.what && !fault.races && !counts.open) report(again, &fault, text.text);
+    bool equal = strcmp(first.text, second.text) == 0;
+    bool one = set->epochs.data[0].choices.len == 1;
+    *same += equal;
+    *single += one;
+    if (!equal && one)
+        fail_msg("seed %u\n%s\n%s\npreferred:\n%s", (unsigned)seed, text.text, first.text,
+                 second.text);
+    cover_preference_free(preference);
+    ft_schedule_set_free(again);
+    ft_schedule_set_free(set);
+    ft_program_free(p);
+    ft_strbuf_release(&text);
+    ft_strbuf_release(&first);
+    ft_strbuf_release(&second);
+}
+
+static void test_cover_preferred(void **state)
+{
+    (void)state;
+    uint64_t first = number("FT_SEED_START", 1), n = number("FT_SEEDS", 100);
+    unsigned same = 0, single = 0;
+    for (uint64_t seed = first; seed < first + n; seed++) check_preferred(seed, &same, &single);
+    print_message("%u sets, %u of one schedule: %u are found again\n", (unsigned)n, single, same);
+    assert_true(n < 100 || same > n / 2);
+}
+
 static void test_cover_counterexamples(void **state)
 {
     (void)state;
@@ -89,6 +138,7 @@ static void test_cover_counterexamples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_cover_oracle),
+                                       cmocka_unit_test(test_cover_preferred),
                                        cmocka_unit_test(test_cover_counterexamples)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "cover/certify.h"
+#include "cover/prefer.h"
 #include "cover/search.h"
 
 enum { DEFAULT_SECONDS = 60 };
@@ -13,7 +14,7 @@ typedef struct asked {
     const ft_program *program;
     cover_world_options world;
     uint64_t entries;
-    const char *set;
+    const char *set, *prefer;
     double until;         /* of ft_now_ms */
     json_t *answer, *smt; /* smt: NULL: no files are wanted */
     ft_error *err;
@@ -74,6 +75,7 @@ static ft_status read_question(const json_t *question, asked *a)
     a->world.prefix = !json_is_false(prefix);
     a->world.should_stop = should_stop;
     a->world.context = a;
+    a->prefer = json_string_value(json_object_get(question, "prefer"));
     a->set = json_string_value(json_object_get(question, "set"));
     if (json_is_true(json_object_get(question, "smt"))) a->smt = json_object();
     return status;
@@ -175,14 +177,29 @@ static void add_smt(void *context, const char *name, const char *text, size_t le
 
 /* ---- the whole ---- */
 
+static ft_status blame(const asked *a, ft_status status, const char *what, const ft_error *own)
+{
+    if (status == FT_OK) return FT_OK;
+    if (!own->line) return ft_error_set(a->err, status, "%s: %.400s", what, own->message);
+    return ft_error_set(a->err, status, "%s, line %llu, column %llu: %.300s", what,
+                        (unsigned long long)own->line, (unsigned long long)own->column,
+                        own->message);
+}
+
 static ft_status read_set(const asked *a, ft_schedule_set **set)
 {
     ft_error own = FT_ERROR_INIT;
     ft_status status = ft_schedule_set_read(a->set, strlen(a->set), set, &own);
-    if (status == FT_OK || !own.line)
-        return status == FT_OK ? FT_OK : ft_error_set(a->err, status, "%s", own.message);
-    return ft_error_set(a->err, status, "the schedule set, line %llu, column %llu: %.300s",
-                        (unsigned long long)own.line, (unsigned long long)own.column, own.message);
+    return blame(a, status, "the schedule set", &own);
+}
+
+static ft_status read_preference(asked *a)
+{
+    ft_error own = FT_ERROR_INIT;
+    if (!a->prefer) return FT_OK;
+    ft_status status =
+        cover_preference_read(a->program, a->prefer, strlen(a->prefer), &a->world.preference, &own);
+    return blame(a, status, "the preferred order", &own);
 }
 
 static ft_status find_set(asked *a, ft_schedule_set **set)
@@ -226,7 +243,9 @@ ft_status ft_cover_request(const ft_program *program, const json_t *question, js
     FT_REQUIRE(program && question && answer);
     asked a = {.program = program, .answer = json_object(), .err = err};
     ft_status status = read_question(question, &a);
+    if (status == FT_OK) status = read_preference(&a);
     if (status == FT_OK) status = answer_to(&a);
+    cover_preference_free(a.world.preference);
     json_decref(a.smt);
     if (status == FT_OK)
         *answer = a.answer;

@@ -1,9 +1,10 @@
 /* One question about covering schedules, as JSON, for the command line and the service.
  *
  *   {"order": "thread" | "trace" | "seed", "seed": N, "prefix": BOOL, "entries": N, "seconds": N,
- *    "set": TEXT, "smt": BOOL}
+ *    "prefer": TEXT, "set": TEXT, "smt": BOOL}
  *
- * All members may be left out. "seconds" may be a fraction. With "set" nothing is searched: the set
+ * All members may be left out. "prefer" is a witness or a schedule set whose order comes before
+ * "order" (prefer.h). "seconds" may be a fraction. With "set" nothing is searched: the set
  * is checked. The answer:
  *
  *   {"set": TEXT, "inputs": [{"label", "name", "thread", "n", "width"}],

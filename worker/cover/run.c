@@ -6,6 +6,7 @@
 
 #include "base/contract.h"
 #include "cover/graph.h"
+#include "cover/prefer.h"
 
 /* ---- worlds ---- */
 
@@ -29,6 +30,7 @@ void cover_world_init(cover_world *w, const ft_program *program, const cover_wor
                        .n_threads = 1,
                        .order = options->order,
                        .seed = options->seed,
+                       .preference = options->preference,
                        .max_operations = options->max_operations,
                        .should_stop = options->should_stop,
                        .context = options->context};
@@ -110,7 +112,15 @@ static bool may_time_out(const ft_sym_operation *o)
            (o->code == FT_CODE_TIMED_WAIT && o->second);
 }
 
-static int willingness(running *r, uint32_t t, ft_sym_operation *o, uint64_t *variant)
+static bool has(const uint64_t *variants, uint32_t n, uint64_t variant)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (variants[i] == variant) return true;
+    return false;
+}
+
+static int willingness(running *r, uint32_t t, const cover_wish *wish, ft_sym_operation *o,
+                       uint64_t *variant)
 {
     uint64_t variants[FT_SYM_THREADS];
     uint32_t n;
@@ -120,7 +130,10 @@ static int willingness(running *r, uint32_t t, ft_sym_operation *o, uint64_t *va
         for (uint32_t i = 1; i < n; i++)
             if (r->trace->threads[variants[i] - 1].since < r->trace->threads[*variant - 1].since)
                 *variant = variants[i];
+    if (o->code == FT_CODE_SIGNAL && wish->peer != FT_NO_ID && has(variants, n, wish->peer + 1))
+        *variant = wish->peer + 1;
     if (o->code == FT_CODE_EXIT || o->code == FT_CODE_FAIL) return ENDS_PROCESS;
+    if (may_time_out(o) && wish->timed_out && has(variants, n, 1)) return *variant = 1, GOES;
     return may_time_out(o) && *variant ? TIMES_OUT : GOES;
 }
 
@@ -134,6 +147,7 @@ static uint64_t next_random(running *r)
 static bool choose(running *r, uint32_t *thread, ft_sym_operation *o, uint64_t *variant)
 {
     uint32_t n = ft_sym_thread_count(r->m), from = 0, many = 0;
+    uint64_t first = UINT64_MAX;
     int best = NEVER;
     if (r->w->order == COVER_ORDER_THREAD) from = r->current;
     if (r->w->order == COVER_ORDER_TRACE) from = r->current + 1;
@@ -142,14 +156,17 @@ static bool choose(running *r, uint32_t *thread, ft_sym_operation *o, uint64_t *
         if (r->w->order == COVER_ORDER_THREAD) t = i == 0 ? from : i <= from ? i - 1 : i;
         ft_sym_operation own;
         uint64_t v = 0;
-        int how = willingness(r, t, &own, &v);
+        cover_wish wish = cover_preference_of(r->w->preference, t, r->graph.counts[t] + 1);
+        int how = willingness(r, t, &wish, &own, &v);
         if (how < best) many = 0;
         bool takes =
             how < best || (how == best && how != NEVER && r->w->order == COVER_ORDER_SEED &&
                            next_random(r) % ++many == 0);
+        takes |= how == best && how != NEVER && wish.at < first;
         if (how < best) many = 1;
         if (!takes) continue;
         best = how;
+        first = wish.at;
         *thread = t;
         *o = own;
         *variant = v;
@@ -316,6 +333,7 @@ ft_status cover_run(cover_world *w, const ft_term *conditions, size_t n, cover_t
         if (answer == FT_ANSWER_UNKNOWN)
             status = ft_error_set(err, FT_BUDGET, "the solver does not answer in its time");
     }
+    if (status == FT_OK) cover_preference_begin(w->preference, w, r.m);
     w->follow = follow_trace;
     w->follower = trace;
     if (status == FT_OK) status = run(&r, end);

@@ -1,13 +1,15 @@
 /* Runs of a program for covering schedules: a world of symbolic states in which a thread has the
  * same number in every run, and one path of it under a deterministic scheduler.
  *
- * The scheduler prefers an order (trace.h), lets the process end only when no other thread can go
- * on, lets a timed operation time out only when no thread can do anything else, and wakes the
- * waiter that has waited longest. */
+ * The scheduler prefers an order (trace.h, prefer.h), lets the process end only when no other
+ * thread can go on, lets a timed operation time out only when no thread can do anything else, and
+ * wakes the waiter that has waited longest. */
 #ifndef FT_COVER_RUN_H
 #define FT_COVER_RUN_H
 
 #include "cover/trace.h"
+
+typedef struct cover_preference cover_preference; /* prefer.h */
 
 typedef struct cover_world {
     const ft_program *program;
@@ -24,6 +26,7 @@ typedef struct cover_world {
         uint32_t parent, nth;
     } names[FT_SYM_THREADS];
     cover_order order;
+    cover_preference *preference; /* NULL: none */
     uint64_t seed, max_operations;
     bool (*should_stop)(void *context);
     void *context;
@@ -33,7 +36,8 @@ typedef struct cover_world_options {
     bool prefix;
     cover_order order;
     uint64_t seed;
-    uint64_t max_operations; /* of a path; 0: 100,000 */
+    cover_preference *preference; /* comes before `order`; the caller's. May be NULL */
+    uint64_t max_operations;      /* of a path; 0: 100,000 */
     /* Inputs that are given, as in ft_sym_options. */
     bool (*input)(void *context, const char *name, uint8_t width, uint64_t *value);
     bool (*should_stop)(void *context); /* may be NULL */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "programs/programs.h"
@@ -26,26 +27,51 @@ static ft_status read_file(const char *path, ft_strbuf *text, ft_error *err)
     return good ? FT_OK : ft_error_set(err, FT_USAGE, "%s cannot be read, or is too large", path);
 }
 
+/* Adds the text of a file as a member. */
+static ft_status add_file(json_t *question, const char *member, const char *path, ft_error *err)
+{
+    ft_strbuf text = {0};
+    ft_status status = read_file(path, &text, err);
+    json_t *made = status == FT_OK ? json_stringn(ft_strbuf_text(&text), text.len) : NULL;
+    if (made)
+        json_object_set_new(question, member, made);
+    else if (status == FT_OK)
+        status = ft_error_set(err, FT_INPUT, "%s is not a text in UTF-8", path);
+    ft_strbuf_release(&text);
+    return status;
+}
+
+static bool is_order(const char *word)
+{
+    return strcmp(word, "thread") == 0 || strcmp(word, "trace") == 0 || strcmp(word, "seed") == 0;
+}
+
+/* --order: a word, or a file. */
+static ft_status add_order(const ft_options *o, json_t *question, ft_error *err)
+{
+    const char *order = o->schedule_order ? o->schedule_order : o->seed ? "seed" : "thread";
+    if (is_order(order)) {
+        json_object_set_new(question, "order", json_string(order));
+        return FT_OK;
+    }
+    if (access(order, F_OK) != 0)
+        return ft_error_set(err, FT_USAGE,
+                            "--order: '%s' is not thread, trace or seed, and there is no file of "
+                            "that name",
+                            order);
+    return add_file(question, "prefer", order, err);
+}
+
 static ft_status make_question(const ft_options *o, json_t *question, ft_error *err)
 {
-    ft_strbuf set = {0};
-    ft_status status = FT_OK;
-    const char *order = o->schedule_order ? o->schedule_order : o->seed ? "seed" : "thread";
-    json_object_set_new(question, "order", json_string(order));
+    ft_status status = add_order(o, question, err);
     json_object_set_new(question, "seed", json_integer(o->seed));
     json_object_set_new(question, "prefix", json_boolean(!o->no_prefix));
     if (o->entries) json_object_set_new(question, "entries", json_integer(o->entries));
     if (o->budget) json_object_set_new(question, "seconds", json_integer(o->budget));
     if (o->smt) json_object_set_new(question, "smt", json_true());
-    if (o->schedule_set) status = read_file(o->schedule_set, &set, err);
-    if (status == FT_OK && o->schedule_set) {
-        json_t *text = json_stringn(ft_strbuf_text(&set), set.len);
-        if (text)
-            json_object_set_new(question, "set", text);
-        else
-            status = ft_error_set(err, FT_INPUT, "%s is not a text in UTF-8", o->schedule_set);
-    }
-    ft_strbuf_release(&set);
+    if (status == FT_OK && o->schedule_set)
+        status = add_file(question, "set", o->schedule_set, err);
     return status;
 }
 

@@ -211,9 +211,10 @@ static const option_row rows[] = {
      "write the schedule set to SET instead of printing it"},
     {"check", 0, VALUE_TEXT, "SET", NULL, MEMBER(schedule_set), BIT(COVER),
      "search nothing: check this schedule set against the program"},
-    {"order", 0, VALUE_TEXT, "ORDER", "thread|trace|seed", MEMBER(schedule_order), BIT(COVER),
+    {"order", 0, VALUE_TEXT, "ORDER", NULL, MEMBER(schedule_order), BIT(COVER),
      "the schedule that is preferred: thread: a thread runs as long as it can (default); trace: "
-     "threads take turns; seed: at random, from --seed"},
+     "threads take turns; seed: at random, from --seed; else a file: the order of a witness of the "
+     "program that `explore` found, or of a schedule set"},
     {"seed", 0, VALUE_NUMBER, "N", NULL, MEMBER(seed), BIT(COVER), "the seed of --order seed"},
     {"no-prefix", 0, VALUE_NONE, NULL, NULL, MEMBER(no_prefix), BIT(COVER),
      "schedules for every way in which the process ends, each with one graph; else a run may end "
