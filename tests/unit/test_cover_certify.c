@@ -192,6 +192,21 @@ static void test_cover_refused(void **state)
         if (!only || strcmp(only, REFUSED[i].name) == 0) check_refused(i);
 }
 
+/* A thread leaves the schedule while another one may end the process: the inputs show that. */
+static void test_cover_left_beside_a_failure(void **state)
+{
+    (void)state;
+    cover_search_counts counts;
+    ft_program *p = mini_program("in x:1; T { if x {" L("0") "} else {" L("1") "} } T { abort; }");
+    ft_schedule_set *set = search(p, true, COVER_ORDER_THREAD, &counts);
+    widen(set);
+    cover_certificates found = certify(p, set);
+    assert_int_equal(cover_certificates_answer(&found, COVER_CHECK_SCHEDULE), COVER_REFUTED);
+    cover_certificates_release(&found);
+    ft_schedule_set_free(set);
+    ft_program_free(p);
+}
+
 /* ---- mutations of the sets of random programs ---- */
 
 typedef struct dice {
@@ -376,6 +391,7 @@ static void test_cover_mutations(void **state)
     }
     print_message("mutated sets %u, wrong %u, refuted %u, unknown %u\n", counts.sets, counts.wrong,
                   counts.refuted, counts.unknown);
+    assert_int_equal(counts.unknown, 0);
     for (int k = 0; k < N_MUTATIONS; k++)
         print_message("  mutation %d: %u, wrong %u\n", k, counts.of[k][0], counts.of[k][1]);
 }
@@ -453,10 +469,32 @@ static void test_cover_late(void **state)
     ft_program_free(p);
 }
 
+/* A search that has no time gives a set that covers nothing, and check-cover says so. */
+static void test_cover_late_search(void **state)
+{
+    (void)state;
+    cover_search_options options = {.world = {.prefix = true, .should_stop = always}};
+    cover_search_counts counts;
+    ft_schedule_set *set = NULL;
+    ft_error err = FT_ERROR_INIT;
+    ft_program *p = mini_program("T { lock 0; unlock 0; }");
+    assert_int_equal(cover_search(p, &options, &set, &counts, &err), FT_OK);
+    assert_int_equal(counts.open, 1);
+    assert_string_equal(counts.reason, "the time is used up");
+    cover_certificates found = certify(p, set);
+    assert_int_equal(cover_certificates_answer(&found, COVER_CHECK_COVER), COVER_REFUTED);
+    assert_int_equal(set->epochs.data[0].schedules.len, 0);
+    cover_certificates_release(&found);
+    ft_schedule_set_free(set);
+    ft_program_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cover_late),
+        cmocka_unit_test(test_cover_late_search),
+        cmocka_unit_test(test_cover_left_beside_a_failure),
         cmocka_unit_test(test_cover_refused),
         cmocka_unit_test(test_cover_mutations),
         cmocka_unit_test(test_cover_divergence),

@@ -41,26 +41,27 @@ static bool next_input(void *context, const char *name, uint8_t width, uint64_t 
     return true;
 }
 
-/* The lowest thread that follows; the process ends last. */
+/* The lowest thread that follows; the process ends last. False: none follows, or one has left the
+ * schedule, which no end of the process undoes. */
 static bool choose(const ft_constrained *c, const ft_interpreter *m, uint32_t *thread,
                    uint64_t *variant)
 {
     ft_interpreter_operation o;
-    uint32_t last = FT_NO_ID;
-    uint64_t v, last_variant = 0;
+    uint32_t first = FT_NO_ID, last = FT_NO_ID;
+    uint64_t v, first_variant = 0, last_variant = 0;
     for (uint32_t t = 0; t < ft_interpreter_thread_count(m); t++) {
         ft_constrained_look look = ft_constrained_next(c, m, t, &v);
+        if (look == FT_CONSTRAINED_DIVERGES) return false;
         if (look != FT_CONSTRAINED_FOLLOWS && look != FT_CONSTRAINED_EXITS) continue;
         bool ends = ft_interpreter_stands_before(m, t, &o) &&
                     (o.code == FT_CODE_EXIT || o.code == FT_CODE_FAIL);
-        if (!ends) return *thread = t, *variant = v, true;
-        if (last != FT_NO_ID && o.code != FT_CODE_FAIL) continue;
-        last = t;
-        last_variant = v;
+        if (!ends ? first != FT_NO_ID : last != FT_NO_ID && o.code != FT_CODE_FAIL) continue;
+        *(ends ? &last : &first) = t;
+        *(ends ? &last_variant : &first_variant) = v;
     }
-    *thread = last;
-    *variant = last_variant;
-    return last != FT_NO_ID;
+    *thread = first != FT_NO_ID ? first : last;
+    *variant = first != FT_NO_ID ? first_variant : last_variant;
+    return *thread != FT_NO_ID;
 }
 
 static bool shows(cover_certificate_kind kind, const ft_constrained *c, const ft_interpreter *m,
