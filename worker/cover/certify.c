@@ -9,6 +9,7 @@
 #include "base/contract.h"
 #include "cover/constrained.h"
 #include "cover/faults.h"
+#include "cover/ordered.h"
 #include "cover/question.h"
 #include "cover/replay.h"
 #include "cover/translate.h"
@@ -418,43 +419,6 @@ static void ask(certifying *c, cover_certificate_kind kind, ft_term condition)
 
 /* ---- check-order: positions of nodes as integers, which edges and threads order ---- */
 
-static bool is_about(const ft_node *n, uint32_t object)
-{
-    bool woken = (n->kind == FT_NODE_WAKE || n->kind == FT_NODE_TIMED_WAKE) && !n->timed_out;
-    return n->kind != FT_NODE_LEAVE && ((n->object == object && !woken) || n->other == object);
-}
-
-/* The node with which the thread leaves the barrier that it arrives at; FT_NO_ID: it does not. */
-static uint32_t leave_of(const certifying *c, uint32_t arrival)
-{
-    const ft_schedule *s = c->schedule;
-    for (uint32_t i = arrival + 1; i < s->nodes.len; i++)
-        if (s->nodes.data[i].thread == s->nodes.data[arrival].thread)
-            return s->nodes.data[i].kind == FT_NODE_LEAVE ? i : FT_NO_ID;
-    return FT_NO_ID;
-}
-
-/* Arrivals of one round are free: each leaves behind the other's arrival, or neither leaves. */
-static bool are_of_one_round(const certifying *c, uint32_t a, uint32_t b)
-{
-    const ft_schedule *s = c->schedule;
-    if (s->nodes.data[a].kind != FT_NODE_ARRIVE || s->nodes.data[b].kind != FT_NODE_ARRIVE)
-        return false;
-    uint32_t x = leave_of(c, a), y = leave_of(c, b);
-    if (x == FT_NO_ID || y == FT_NO_ID) return x == y;
-    return ft_schedule_is_before(&c->order, s, b, x) && ft_schedule_is_before(&c->order, s, a, y);
-}
-
-/* Without prefixes the end of the process comes behind all nodes. */
-static void add_exits(const certifying *c, cover_order_question *q)
-{
-    const ft_schedule *s = c->schedule;
-    for (uint32_t b = 0; b < s->nodes.len && !c->set->prefix; b++)
-        for (uint32_t a = 0; s->nodes.data[b].kind == FT_NODE_EXIT && a < s->nodes.len; a++)
-            if (s->nodes.data[a].thread != s->nodes.data[b].thread)
-                ft_vec_push(&q->pairs, (cover_pair){a, b});
-}
-
 static ft_sym_place place_of_node(const certifying *c, uint32_t node)
 {
     const ft_program *p = c->world.program;
@@ -470,15 +434,8 @@ static ft_sym_place place_of_node(const certifying *c, uint32_t node)
 static void check_order(certifying *c)
 {
     const ft_schedule *s = c->schedule;
-    cover_order_question q = {.schedule = s};
-    for (uint32_t o = 0; o < s->objects.len; o++)
-        for (uint32_t b = 0; b < s->nodes.len; b++)
-            for (uint32_t a = 0; a < b && is_about(&s->nodes.data[b], o); a++)
-                if (is_about(&s->nodes.data[a], o) &&
-                    s->nodes.data[a].thread != s->nodes.data[b].thread &&
-                    !are_of_one_round(c, a, b))
-                    ft_vec_push(&q.pairs, (cover_pair){a, b});
-    add_exits(c, &q);
+    cover_order_question q = {.schedule = s, .ms = question_ms(c)};
+    cover_ordered_pairs(s, &c->order, c->set->prefix, &q);
     if (cover_fault_is(COVER_FAULT_ORDERED)) q.pairs.len = 0;
     ft_strbuf text = {0};
     if (c->options->smt) {

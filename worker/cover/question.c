@@ -104,32 +104,37 @@ void cover_question_print(const cover_question *q, const char *what, ft_strbuf *
 
 /* ---- orders of nodes ---- */
 
-/* The nodes that come directly before: the thread's own, and those of edges. */
-static uint32_t own_before(const ft_schedule *s, uint32_t node)
+typedef struct orders {
+    const ft_schedule *schedule;
+    uint32_t last[FT_SCHEDULE_THREADS]; /* by thread: its last node so far, + 1 */
+    FT_VEC(uint32_t) before;            /* the node at hand: those that come directly before it */
+} orders;
+
+/* The thread's own node before, and those of edges. */
+static void list_before(orders *o, uint32_t node)
 {
-    for (uint32_t i = node; i-- > 0;)
-        if (s->nodes.data[i].thread == s->nodes.data[node].thread) return i;
-    return FT_NO_ID;
+    const ft_node *n = &o->schedule->nodes.data[node];
+    o->before.len = 0;
+    if (o->last[n->thread]) ft_vec_push(&o->before, o->last[n->thread] - 1);
+    for (uint32_t k = 0; k < n->n_edges; k++)
+        ft_vec_push(&o->before, o->schedule->edges.data[n->edges + k]);
+    o->last[n->thread] = node + 1;
 }
 
 ft_answer cover_order_ask(const cover_order_question *q, cover_pair *pair)
 {
     const ft_schedule *s = q->schedule;
     uint32_t n = (uint32_t)s->nodes.len;
+    orders o = {.schedule = s};
     ft_session *session = ft_session_open(FT_SESSION_INTEGER);
     FT_VEC(ft_expr) at = {0};
     FT_VEC(ft_lit) wrong = {0};
     for (uint32_t i = 0; i < n; i++) ft_vec_push(&at, ft_session_order_variable(session));
     for (uint32_t i = 0; i < n; i++) {
-        const ft_node *node = &s->nodes.data[i];
-        uint32_t own = own_before(s, i);
-        if (own != FT_NO_ID)
+        list_before(&o, i);
+        for (size_t k = 0; k < o.before.len; k++)
             ft_session_imply(session, FT_LIT_TRUE,
-                             ft_session_less(session, at.data[own], at.data[i]));
-        for (uint32_t k = 0; k < node->n_edges; k++)
-            ft_session_imply(
-                session, FT_LIT_TRUE,
-                ft_session_less(session, at.data[s->edges.data[node->edges + k]], at.data[i]));
+                             ft_session_less(session, at.data[o.before.data[k]], at.data[i]));
     }
     for (size_t i = 0; i < q->pairs.len; i++) {
         const cover_pair *p = &q->pairs.data[i];
@@ -137,10 +142,11 @@ ft_answer cover_order_ask(const cover_order_question *q, cover_pair *pair)
                                 session, ft_session_less(session, at.data[p->b], at.data[p->a])));
     }
     ft_session_clause(session, wrong.data, (uint32_t)wrong.len);
-    ft_answer answer = ft_session_check(session, NULL, 0, 10000);
+    ft_answer answer = ft_session_check(session, NULL, 0, q->ms);
     for (size_t i = 0; i < q->pairs.len && answer == FT_ANSWER_SAT; i++)
         if (ft_session_true(session, wrong.data[i])) *pair = q->pairs.data[i];
     ft_session_close(session);
+    ft_vec_release(&o.before);
     ft_vec_release(&at);
     ft_vec_release(&wrong);
     return answer;
@@ -149,18 +155,16 @@ ft_answer cover_order_ask(const cover_order_question *q, cover_pair *pair)
 void cover_order_print(const cover_order_question *q, const char *what, ft_strbuf *out)
 {
     const ft_schedule *s = q->schedule;
+    orders o = {.schedule = s};
     ft_strbuf_printf(out, "; unsat: there is no such thing as %s\n(set-logic QF_IDL)\n", what);
     for (uint32_t i = 0; i < s->nodes.len; i++)
         ft_strbuf_printf(out, "(declare-const n%" PRIu32 " Int)\n", i);
     for (uint32_t i = 0; i < s->nodes.len; i++) {
-        const ft_node *node = &s->nodes.data[i];
-        uint32_t own = own_before(s, i);
-        if (own != FT_NO_ID)
-            ft_strbuf_printf(out, "(assert (< n%" PRIu32 " n%" PRIu32 "))\n", own, i);
-        for (uint32_t k = 0; k < node->n_edges; k++)
-            ft_strbuf_printf(out, "(assert (< n%" PRIu32 " n%" PRIu32 "))\n",
-                             s->edges.data[node->edges + k], i);
+        list_before(&o, i);
+        for (size_t k = 0; k < o.before.len; k++)
+            ft_strbuf_printf(out, "(assert (< n%" PRIu32 " n%" PRIu32 "))\n", o.before.data[k], i);
     }
+    ft_vec_release(&o.before);
     ft_strbuf_puts(out, "(assert (or false");
     for (size_t i = 0; i < q->pairs.len; i++)
         ft_strbuf_printf(out, " (< n%" PRIu32 " n%" PRIu32 ")", q->pairs.data[i].b,

@@ -29,6 +29,7 @@ typedef struct cover_pair {
 typedef struct cover_order_question {
     const ft_schedule *schedule;
     FT_VEC(cover_pair) pairs;
+    uint32_t ms;
 } cover_order_question;
 ft_answer cover_order_ask(const cover_order_question *question, cover_pair *pair); /* SAT: which */
 void cover_order_print(const cover_order_question *question, const char *what, ft_strbuf *out);

@@ -9,13 +9,15 @@
 #include "cover/search.h"
 
 enum { DEFAULT_SECONDS = 60 };
+/* A search that takes longer is ended, so that its schedules get their certificates. */
+#define SHARE_OF_SEARCH (2.0 / 3)
 
 typedef struct asked {
     const ft_program *program;
     cover_world_options world;
     uint64_t entries;
     const char *set, *prefer;
-    double until;         /* of ft_now_ms */
+    double until, end;    /* of ft_now_ms: of the search or the certificates at hand; of all */
     json_t *answer, *smt; /* smt: NULL: no files are wanted */
     ft_error *err;
 } asked;
@@ -54,14 +56,14 @@ static ft_status read_order(const json_t *question, cover_order *order, ft_error
     return ft_error_set(err, FT_USAGE, "\"order\" is thread, trace or seed");
 }
 
-static ft_status read_time(const json_t *question, double *until, ft_error *err)
+static ft_status read_time(const json_t *question, double *end, ft_error *err)
 {
     const json_t *value = json_object_get(question, "seconds");
     double seconds = DEFAULT_SECONDS;
     if (value && !json_is_null(value))
         seconds = json_is_number(value) ? json_number_value(value) : -1;
     if (seconds < 0) return ft_error_set(err, FT_USAGE, "\"seconds\" is not a number");
-    *until = ft_now_ms() + seconds * 1000;
+    *end = ft_now_ms() + seconds * 1000;
     return FT_OK;
 }
 
@@ -71,7 +73,7 @@ static ft_status read_question(const json_t *question, asked *a)
     ft_status status = read_order(question, &a->world.order, a->err);
     if (status == FT_OK) status = read_number(question, "seed", &a->world.seed, a->err);
     if (status == FT_OK) status = read_number(question, "entries", &a->entries, a->err);
-    if (status == FT_OK) status = read_time(question, &a->until, a->err);
+    if (status == FT_OK) status = read_time(question, &a->end, a->err);
     a->world.prefix = !json_is_false(prefix);
     a->world.should_stop = should_stop;
     a->world.context = a;
@@ -207,6 +209,8 @@ static ft_status find_set(asked *a, ft_schedule_set **set)
     cover_search_options options = {.world = a->world, .max_entries = a->entries};
     cover_search_counts counts;
     if (a->set) return read_set(a, set);
+    double now = ft_now_ms();
+    a->until = now + (a->end - now) * SHARE_OF_SEARCH;
     ft_status status = cover_search(a->program, &options, set, &counts, a->err);
     if (status == FT_OK) add_counts(&counts, a->answer);
     return status;
@@ -220,6 +224,7 @@ static ft_status answer_to(asked *a)
     cover_certify_options options = {
         .world = a->world, .smt = a->smt ? add_smt : NULL, .smt_context = a->smt};
     ft_status status = find_set(a, &set);
+    a->until = a->end;
     if (status == FT_OK) {
         ft_schedule_set_print(set, &text);
         status = cover_certify(a->program, set, &options, &found, a->err);

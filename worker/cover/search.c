@@ -80,8 +80,9 @@ static void add_task(searching *s, uint32_t node, const cover_terms *conditions,
 
 static void leave_open(searching *s, const ft_error *err)
 {
-    if (!s->counts->open++)
-        snprintf(s->counts->reason, sizeof s->counts->reason, "%s", err->message);
+    if (s->counts->open++) return;
+    s->counts->why = err->code;
+    snprintf(s->counts->reason, sizeof s->counts->reason, "%s", err->message);
 }
 
 /* All that makes two schedules different, as bytes. */
@@ -316,7 +317,7 @@ ft_status cover_search(const ft_program *program, const cover_search_options *op
     counts->solved = asked.solved;
     release(&s);
     ft_status status = ft_schedule_set_validate(made, err);
-    if (status == FT_OK && !counts->entries && counts->open)
+    if (status == FT_OK && !counts->entries && counts->open && counts->why != FT_BUDGET)
         status = ft_error_set(err, FT_UNSUPPORTED, "%s", counts->reason);
     if (status == FT_OK)
         *set = made;

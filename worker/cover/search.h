@@ -21,11 +21,13 @@ typedef struct cover_search_counts {
     uint64_t discarded;         /* entries of which no input counts, in `entries` not counted */
     uint64_t open;              /* leaves that were left, for the reason */
     uint64_t questions, solved; /* to the solver: all, answered by it */
-    char reason[480];           /* of the first */
+    ft_status why;              /* of the first: its error, and that one's message */
+    char reason[480];
 } cover_search_counts;
 
-/* *set: the caller frees it. Errors: FT_UNSUPPORTED, with the place, of a program of which nothing
- * was covered. */
+/* *set: the caller frees it. A search whose time is used up gives what it has found; leaves that
+ * were left are `none` there. Errors: FT_UNSUPPORTED, with the place, of a program of which nothing
+ * was covered for another reason. */
 ft_status cover_search(const ft_program *program, const cover_search_options *options,
                        ft_schedule_set **set, cover_search_counts *counts,
                        ft_error *err) FT_MUST_CHECK;
