@@ -6,15 +6,25 @@
 #include "raw/inputs.h"
 #include "recorded/recorded.h"
 
+/* Signed or unsigned, of 64 bits: larger ones than INT64_MAX are negative here. */
+static long long whole_number(const char *text, char **end)
+{
+    return strchr(text, '-') ? strtoll(text, end, 0) : (long long)strtoull(text, end, 0);
+}
+
 ft_status ft_input_setting(const char *text, char **name, long long *value, ft_error *err)
 {
     const char *equals = strchr(text, '=');
     char *end = NULL;
     errno = 0;
-    *value = equals ? strtoll(equals + 1, &end, 0) : 0;
+    *value = equals ? whole_number(equals + 1, &end) : 0;
     if (!equals || equals == text || !equals[1] || *end || errno)
-        return ft_error_set(err, FT_USAGE, "--input takes NAME=VALUE with a whole number, not '%s'",
+        return ft_error_set(err, FT_USAGE,
+                            "--input takes NAME=VALUE with a whole number of at most 64 bits, "
+                            "not '%s'",
                             text);
+    if (memchr(text, '\n', (size_t)(equals - text)))
+        return ft_error_set(err, FT_USAGE, "the name of an input is one line, not '%s'", text);
     *name = ft_strndup(text, (size_t)(equals - text));
     return FT_OK;
 }
