@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "schedules/arrival.h"
 
 const char *ft_constrained_look_name(ft_constrained_look look)
 {
@@ -33,8 +34,11 @@ const char *ft_constrained_end_name(ft_constrained_end end)
 static void add_name(const ft_constrained *c, uint32_t thread, ft_strbuf *name)
 {
     uint32_t chain[FT_INTERPRETER_THREADS], n = 0;
-    for (; thread; thread = c->parent[thread]) chain[n++] = c->nth[thread];
-    ft_strbuf_puts(name, "0");
+    for (; c->parent[thread] != FT_NO_ID; thread = c->parent[thread]) chain[n++] = c->nth[thread];
+    if (c->nth[thread] == FT_NO_ID)
+        ft_strbuf_puts(name, "?"); /* nobody's name */
+    else
+        ft_strbuf_printf(name, "%" PRIu32, c->nth[thread]);
     while (n) ft_strbuf_printf(name, ".%" PRIu32, chain[--n]);
 }
 
@@ -78,7 +82,9 @@ void ft_constrained_init(ft_constrained *run, const ft_program *program, const f
     *run = (ft_constrained){.set = set, .schedule = schedule, .program = program};
     list_nodes(run);
     run->bound = ft_calloc(schedule->objects.len + 1, sizeof *run->bound);
-    for (int t = 0; t < FT_INTERPRETER_THREADS; t++) run->names[t] = FT_NO_ID;
+    for (int t = 0; t < FT_INTERPRETER_THREADS; t++)
+        run->names[t] = run->parent[t] = run->nth[t] = FT_NO_ID;
+    run->nth[0] = 0;
     name_thread(run, 0);
 }
 
@@ -133,10 +139,10 @@ static void object_name(const ft_constrained *c, const ft_interpreter *m, uint64
     enum { FIRST_OF_THREADS = 40 };
     ft_interpreter_location at;
     if (!ft_interpreter_locate(m, address, &at)) return;
-    bool made = at.symbol == FT_NO_SYMBOL;
+    bool made = at.symbol == FT_NO_SYMBOL, old = made && at.object < c->old;
     bool own = !made && ft_program_object(c->program, at.symbol)->by_thread;
     if (made) ft_strbuf_puts(name, at.heap ? "heap:" : "stack:");
-    if (made || own) add_name(c, (uint32_t)(address >> FIRST_OF_THREADS) - 1, name);
+    if ((made && !old) || own) add_name(c, (uint32_t)(address >> FIRST_OF_THREADS) - 1, name);
     if (made)
         ft_strbuf_puts(name, "#");
     else
@@ -372,6 +378,115 @@ ft_constrained_end ft_constrained_end_of(const ft_constrained *c, const ft_inter
             if (ft_constrained_next(c, m, t, &variant) == FT_CONSTRAINED_DIVERGES)
                 return *thread = t, FT_CONSTRAINED_DIVERGED;
     if (is_going(m) && is_endless_run(m)) return FT_CONSTRAINED_ENDLESS_RUN;
-    if (ft_constrained_is_done(c)) return FT_CONSTRAINED_SAME;
+    bool goes_on = c->schedule->end == FT_SCHEDULE_EPOCH;
+    if (goes_on && ft_constrained_is_done(c) && state == FT_INTERPRETER_GOING)
+        return FT_CONSTRAINED_EPOCH;
+    if (!goes_on && ft_constrained_is_done(c)) return FT_CONSTRAINED_SAME;
     return is_going(m) ? FT_CONSTRAINED_STUCK : FT_CONSTRAINED_PREFIX;
+}
+
+/* ---- epochs ---- */
+
+/* By thread of the next epoch: that of the interpreter. False: one is not there, or a thread that
+ * has not ended is none of them. */
+static bool bind_threads(const ft_constrained *c, const ft_interpreter *m, uint32_t *threads)
+{
+    ft_interpreter_operation o;
+    uint64_t bound = 0;
+    for (size_t i = 0; i < c->schedule->bound.len; i++) {
+        threads[i] = number_of(c, c->schedule->bound.data[i]);
+        if (threads[i] == FT_NO_ID) return false;
+        bound |= UINT64_C(1) << threads[i];
+    }
+    for (uint32_t t = 0; t < ft_interpreter_thread_count(m); t++)
+        if (!(bound >> t & 1) && ft_interpreter_stands_before(m, t, &o)) return false;
+    return true;
+}
+
+static void begin_epoch(ft_constrained *c, const ft_interpreter *m, uint32_t epoch,
+                        uint32_t schedule, const uint32_t *threads)
+{
+    const ft_epoch *e = &c->set->epochs.data[epoch];
+    ft_constrained next;
+    ft_constrained_init(&next, c->program, c->set, &e->schedules.data[schedule]);
+    next.epoch = epoch;
+    next.old = ft_interpreter_objects(m);
+    next.nth[0] = FT_NO_ID;
+    for (uint32_t i = 0; i < e->stands.len; i++) next.nth[threads[i]] = i;
+    for (uint32_t t = 0; t < ft_interpreter_thread_count(m); t++) name_thread(&next, t);
+    ft_constrained_release(c);
+    *c = next;
+}
+
+ft_constrained_end ft_constrained_go_on(ft_constrained *c, const ft_interpreter *m,
+                                        ft_schedule_value value, void *context, ft_error *err)
+{
+    FT_REQUIRE(c->schedule->end == FT_SCHEDULE_EPOCH && ft_constrained_is_done(c));
+    uint32_t epoch = ft_schedule_epoch_named(c->set, c->schedule->next), schedule;
+    const char *name = ft_schedule_text_of(c->set, c->schedule->next);
+    uint32_t threads[FT_SCHEDULE_THREADS];
+    ft_arrival arrival;
+    if (!bind_threads(c, m, threads)) {
+        (void)ft_error_set(err, FT_INPUT, "epoch %s has other threads", name);
+        return FT_CONSTRAINED_OUTSIDE;
+    }
+    ft_arrival_init(&arrival, c->program, c->set, epoch, m, threads);
+    ft_constrained_end end = FT_CONSTRAINED_EPOCH;
+    if (ft_arrival_check(&arrival, value, context, err) != FT_OK)
+        end = FT_CONSTRAINED_OUTSIDE;
+    else if (ft_arrival_select(&arrival, value, context, &schedule, err) != FT_OK)
+        end = FT_CONSTRAINED_UNCOVERED;
+    else if (schedule == FT_NO_SCHEDULE)
+        (void)ft_error_set(err, FT_NOT_FOUND, "no schedule of epoch %s covers the state", name),
+            end = FT_CONSTRAINED_UNCOVERED;
+    ft_arrival_release(&arrival);
+    if (end == FT_CONSTRAINED_EPOCH) begin_epoch(c, m, epoch, schedule, threads);
+    return end;
+}
+
+/* ---- deadlocks ---- */
+
+/* Threads that could wake the waiting thread, ended ones among them. */
+static uint64_t wakers(const ft_interpreter *m, uint32_t thread)
+{
+    ft_interpreter_operation o;
+    uint64_t all = UINT64_MAX & ~(UINT64_C(1) << thread);
+    if (!ft_interpreter_stands_before(m, thread, &o)) return 0;
+    ft_interpreter_object at = ft_interpreter_object_at(m, o.object);
+    switch (o.code) {
+    case FT_CODE_JOIN:
+        return o.object < FT_INTERPRETER_THREADS ? UINT64_C(1) << o.object : 0;
+    case FT_CODE_LOCK:
+        return at.owner ? UINT64_C(1) << (at.owner - 1) : all;
+    case FT_CODE_WAIT:
+        if (o.waits) return all;
+        at = ft_interpreter_object_at(m, o.other); /* woken, and the mutex is taken */
+        return at.owner ? UINT64_C(1) << (at.owner - 1) : all;
+    case FT_CODE_READ_LOCK:
+    case FT_CODE_WRITE_LOCK:
+        return (at.owner ? UINT64_C(1) << (at.owner - 1) : 0) | at.readers;
+    default:
+        return all;
+    }
+}
+
+uint64_t ft_constrained_deadlock(const ft_interpreter *m)
+{
+    uint64_t waiting = 0, live = 0, variants[FT_INTERPRETER_THREADS];
+    ft_interpreter_operation o;
+    for (uint32_t t = 0; t < ft_interpreter_thread_count(m); t++) {
+        if (!ft_interpreter_stands_before(m, t, &o)) continue;
+        live |= UINT64_C(1) << t;
+        if (!is_endless(&o) && !ends_process(&o) && !ft_interpreter_choices(m, t, variants))
+            waiting |= UINT64_C(1) << t;
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t t = 0; t < FT_INTERPRETER_THREADS; t++)
+            if (waiting >> t & 1 && wakers(m, t) & live & ~waiting) {
+                waiting &= ~(UINT64_C(1) << t);
+                more = true;
+            }
+    }
+    return waiting;
 }

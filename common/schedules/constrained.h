@@ -1,6 +1,9 @@
-/* A run of a program in the interpreter under a schedule: which threads may take their next step,
- * and whether the run is still one of the schedule. It is what a native runtime does, in the
+/* A run of a program in the interpreter under a set: which threads may take their next step, and
+ * whether the run is still one of the schedule at hand. It is what a native runtime does, in the
  * language's own interpreter: the oracle of the search and of its certificates.
+ *
+ * A run begins in the entry, with the schedule that the caller selects. When it ends as a schedule
+ * that goes on in another epoch, ft_constrained_go_on begins that one.
  *
  * Names of objects of the heap and the stack are bound to the address of their first operation;
  * the object has to be one that the name's thread made. */
@@ -29,6 +32,7 @@ const char *ft_constrained_look_name(ft_constrained_look look);
 
 typedef struct ft_constrained {
     const ft_schedule_set *set;
+    uint32_t epoch; /* the one at hand */
     const ft_schedule *schedule;
     const ft_program *program;
     uint32_t *first;     /* by thread of the schedule: its first node in `following` */
@@ -36,10 +40,13 @@ typedef struct ft_constrained {
     uint32_t *number;    /* by node: its number in its thread, from 0 */
     uint64_t *bound;     /* by object of the schedule: its address; 0: not bound yet */
     /* By number of the interpreter's thread. */
-    uint32_t names[FT_INTERPRETER_THREADS]; /* in the schedule's threads; FT_NO_ID: it has none */
-    uint32_t parent[FT_INTERPRETER_THREADS], nth[FT_INTERPRETER_THREADS];
-    uint32_t created[FT_INTERPRETER_THREADS];
-    uint32_t done[FT_SCHEDULE_THREADS]; /* by thread of the schedule: its nodes so far */
+    uint32_t names[FT_INTERPRETER_THREADS];   /* in the schedule's threads; FT_NO_ID: it has none */
+    uint32_t parent[FT_INTERPRETER_THREADS];  /* FT_NO_ID: none in this epoch */
+    uint32_t nth[FT_INTERPRETER_THREADS];     /* of the parent; without one the epoch's thread, or
+                                                 FT_NO_ID: it is not the epoch's any more */
+    uint32_t created[FT_INTERPRETER_THREADS]; /* in this epoch */
+    uint32_t old;                             /* objects that are older than it */
+    uint32_t done[FT_SCHEDULE_THREADS];       /* by thread of the schedule: its nodes so far */
 } ft_constrained;
 
 /* Of the entry epoch; the set is valid and outlives it. */
@@ -61,6 +68,9 @@ bool ft_constrained_is_done(const ft_constrained *run);
 /* How a run ended. */
 #define FT_CONSTRAINED_END_TABLE(X)                                                                \
     X(SAME, "same", "as the schedule: every node is done")                                         \
+    X(EPOCH, "epoch", "as the schedule, which goes on in another epoch")                           \
+    X(OUTSIDE, "outside", "the next epoch does not have this state")                               \
+    X(UNCOVERED, "uncovered", "the next epoch has no schedule for this state and these inputs")    \
     X(PREFIX, "prefix", "the process has ended before that")                                       \
     X(DISCARDED, "discarded", "an assumption does not hold: the run does not count")               \
     X(DIVERGED, "diverged", "a thread does something else than its next node")                     \
@@ -79,5 +89,17 @@ const char *ft_constrained_end_name(ft_constrained_end end);
 /* The end, once no thread follows or exits; *thread: the first that diverges, else FT_NO_ID. */
 ft_constrained_end ft_constrained_end_of(const ft_constrained *run,
                                          const ft_interpreter *interpreter, uint32_t *thread);
+
+/* At the end EPOCH: begins the schedule's next epoch with the schedule that its selector takes.
+ * `value` is asked for inputs, `thread` and `n` being those of the next epoch; it may be NULL. The
+ * run is of that schedule from then on: EPOCH. Else it is as before: OUTSIDE, UNCOVERED, the error
+ * says why. */
+ft_constrained_end ft_constrained_go_on(ft_constrained *run, const ft_interpreter *interpreter,
+                                        ft_schedule_value value, void *context, ft_error *err);
+
+/* Threads of the interpreter, as bits, that wait, and that only each other or ended threads could
+ * wake: a deadlock, whatever the others do. A lock is released by its owner, a thread is joined
+ * when it ends; all else may come from any thread. */
+uint64_t ft_constrained_deadlock(const ft_interpreter *interpreter);
 
 #endif

@@ -306,6 +306,48 @@ uint32_t ft_interpreter_stack(const ft_interpreter *interpreter, uint32_t thread
     return n;
 }
 
+uint64_t ft_interpreter_register(const ft_interpreter *interpreter, uint32_t thread, uint32_t depth,
+                                 uint32_t index)
+{
+    FT_REQUIRE(thread < interpreter->threads.len);
+    const interpreted_thread *t = &interpreter->threads.data[thread];
+    FT_REQUIRE(depth < t->frames.len);
+    FT_REQUIRE(index < t->frames.data[depth].function->registers.len);
+    return t->values.data[t->frames.data[depth].registers + index].bits;
+}
+
+uint64_t ft_interpreter_symbol_address(const ft_interpreter *interpreter, uint32_t thread,
+                                       uint32_t symbol)
+{
+    FT_REQUIRE(thread < interpreter->threads.len);
+    const ft_object *o = ft_program_object(interpreter->program, symbol);
+    if (o && o->by_thread && !interpreter->threads.data[thread].own) return 0;
+    return ft_run_address_of(interpreter, thread, symbol).bits;
+}
+
+uint32_t ft_interpreter_objects(const ft_interpreter *interpreter)
+{
+    return (uint32_t)interpreter->objects.len;
+}
+
+uint32_t ft_interpreter_syncs(const ft_interpreter *interpreter)
+{
+    return (uint32_t)interpreter->syncs.len;
+}
+
+uint64_t ft_interpreter_sync_address(const ft_interpreter *interpreter, uint32_t n)
+{
+    FT_REQUIRE(n < interpreter->syncs.len);
+    return interpreter->syncs.data[n].address;
+}
+
+bool ft_interpreter_is_unjoinable(const ft_interpreter *interpreter, uint32_t thread)
+{
+    FT_REQUIRE(thread < interpreter->threads.len);
+    const interpreted_thread *t = &interpreter->threads.data[thread];
+    return t->joined || t->detached;
+}
+
 static uint32_t symbol_of(const ft_interpreter *m, uint32_t number)
 {
     const ft_program *p = m->program;

@@ -145,6 +145,20 @@ ft_interpreter_object ft_interpreter_object_at(const ft_interpreter *interpreter
 uint32_t ft_interpreter_stack(const ft_interpreter *interpreter, uint32_t thread,
                               ft_interpreter_place *places, uint32_t room);
 
+/* The content of a register in one of the thread's frames; the outermost has the depth 0. */
+uint64_t ft_interpreter_register(const ft_interpreter *interpreter, uint32_t thread, uint32_t depth,
+                                 uint32_t index);
+/* The address that the symbol has for the thread; 0: the thread's own objects are not made yet. */
+uint64_t ft_interpreter_symbol_address(const ft_interpreter *interpreter, uint32_t thread,
+                                       uint32_t symbol);
+/* Objects so far: newer ones have larger numbers (ft_interpreter_location). */
+uint32_t ft_interpreter_objects(const ft_interpreter *interpreter);
+/* Synchronisation objects so far, and the address of each. */
+uint32_t ft_interpreter_syncs(const ft_interpreter *interpreter);
+uint64_t ft_interpreter_sync_address(const ft_interpreter *interpreter, uint32_t n);
+/* No thread may join it any more. */
+bool ft_interpreter_is_unjoinable(const ft_interpreter *interpreter, uint32_t thread);
+
 /* The object that is, or was, at an address. */
 typedef struct ft_interpreter_location {
     uint32_t object; /* its number: the same in all executions of one schedule */
