@@ -9,12 +9,13 @@ else()
   string(REGEX REPLACE "[ \n]+" ";" lower_libraries "${lower_libraries}")
   find_program(FT_LLVM_LINK NAMES llvm-link-14 HINTS /usr/lib/llvm-14/bin REQUIRED)
   file(GLOB model_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/lower/models/*.c)
+  file(GLOB model_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/lower/models/*.h)
   set(models)
   foreach(source ${model_sources})
     get_filename_component(name ${source} NAME_WE)
     set(bitcode ${CMAKE_BINARY_DIR}/models/${name}.bc)
     add_custom_command(OUTPUT ${bitcode}
-                       DEPENDS ${source} ${CMAKE_SOURCE_DIR}/clients/lower/models/foretell.h
+                       DEPENDS ${source} ${model_headers}
                        COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/models
                        COMMAND ${FT_CLANG} -O0 -Xclang -disable-O0-optnone -fno-builtin -w -emit-llvm
                                -c ${source} -o ${bitcode}

@@ -236,24 +236,28 @@ static ft_status call_extreme(lowering *l, LLVMValueRef call, const char *name, 
 
 typedef struct printer {
     const char *name, *model;
-    unsigned fixed;  /* arguments up to the format; they go to the model first */
-    bool descriptor; /* the model's first argument is 1 */
-    bool list;       /* the others are in a va_list */
+    unsigned fixed;          /* arguments up to the format; they go to the model first */
+    bool descriptor;         /* the model's first argument is 1 */
+    bool list;               /* the others are in a va_list */
+    const char *conversions; /* that the model has */
 } printer;
 
+#define PRINTS "diuxXopfFeEgGsc"
+#define SCANS  "diuxsc"
+
 static const printer PRINTERS[] = {
-    {"printf", "__foretell_print", 1, true, false},
-    {"fprintf", "__foretell_print", 2, false, false},
-    {"dprintf", "__foretell_print", 2, false, false},
-    {"sprintf", "__foretell_format", 2, false, false},
-    {"snprintf", "__foretell_format_most", 3, false, false},
-    {"vprintf", "__foretell_print", 1, true, true},
-    {"vfprintf", "__foretell_print", 2, false, true},
-    {"vdprintf", "__foretell_print", 2, false, true},
-    {"vsprintf", "__foretell_format", 2, false, true},
-    {"vsnprintf", "__foretell_format_most", 3, false, true},
-    {"sscanf", "__foretell_scan", 2, false, false},
-    {"__isoc99_sscanf", "__foretell_scan", 2, false, false},
+    {"printf", "__foretell_print", 1, true, false, PRINTS},
+    {"fprintf", "__foretell_print", 2, false, false, PRINTS},
+    {"dprintf", "__foretell_print", 2, false, false, PRINTS},
+    {"sprintf", "__foretell_format", 2, false, false, PRINTS},
+    {"snprintf", "__foretell_format_most", 3, false, false, PRINTS},
+    {"vprintf", "__foretell_print", 1, true, true, PRINTS},
+    {"vfprintf", "__foretell_print", 2, false, true, PRINTS},
+    {"vdprintf", "__foretell_print", 2, false, true, PRINTS},
+    {"vsprintf", "__foretell_format", 2, false, true, PRINTS},
+    {"vsnprintf", "__foretell_format_most", 3, false, true, PRINTS},
+    {"sscanf", "__foretell_scan", 2, false, false, SCANS},
+    {"__isoc99_sscanf", "__foretell_scan", 2, false, false, SCANS},
 };
 
 static const printer *printer_of(const char *name)
@@ -261,6 +265,29 @@ static const printer *printer_of(const char *name)
     for (size_t i = 0; i < sizeof PRINTERS / sizeof PRINTERS[0]; i++)
         if (strcmp(PRINTERS[i].name, name) == 0) return &PRINTERS[i];
     return NULL;
+}
+
+/* A conversion that the model lacks would print, or read, something else. */
+static ft_status check_format(lowering *l, LLVMValueRef call, const printer *p)
+{
+    const char *text;
+    size_t length;
+    if (!lower_string(LLVMGetOperand(call, p->fixed - 1), &text, &length)) return FT_OK;
+    const char *end = text + length;
+    bool prints = strcmp(p->conversions, PRINTS) == 0;
+    while ((text = memchr(text, '%', (size_t)(end - text)))) {
+        const char *from = text++;
+        if (text < end && *text == '%') {
+            text++;
+            continue;
+        }
+        while (text < end && strchr(prints ? "-0+ #123456789.*hlzjt" : "hlz", *text)) text++;
+        bool wide = text < end && (*text == 's' || *text == 'c') && text[-1] == 'l';
+        bool known = text < end && strchr(p->conversions, *text) && !wide;
+        int shown = (int)(text < end ? text + 1 - from : text - from);
+        if (!known) return lower_fail(l, "the conversion '%.*s' of '%s'", shown, from, p->name);
+    }
+    return FT_OK;
 }
 
 static ft_status call_printer(lowering *l, LLVMValueRef call, const char *name, bool *ended)
@@ -271,6 +298,7 @@ static ft_status call_printer(lowering *l, LLVMValueRef call, const char *name, 
     uint32_t n = 0;
     LLVMValueRef model = LLVMGetNamedFunction(l->module, p->model);
     assert(model);
+    LOWER_TRY(check_format(l, call, p));
     if (p->descriptor) o[n++] = ft_operand_literal(64, 1);
     for (unsigned i = 0; i < p->fixed; i++) LOWER_TRY(sized_argument(l, call, i, 64, &o[n++]));
     if (p->list) {

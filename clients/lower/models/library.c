@@ -23,6 +23,7 @@ void free(void *memory)
 
 void *calloc(size_t n, size_t size)
 {
+    if (size && n > SIZE_MAX / size) return NULL;
     return __foretell_alloc(n * size); /* bytes that were never written are 0 */
 }
 

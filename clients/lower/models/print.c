@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decimal.h"
 #include "foretell.h"
 
 FILE *stdin = (FILE *)0;
@@ -134,36 +135,113 @@ static void put_signed(sink *s, const format *f, unsigned long argument)
 
 static void put_text(sink *s, const format *f, const char *text)
 {
-    if (!text) text = "(null)";
+    if (!text) text = f->precision >= 0 && f->precision < 6 ? "" : "(null)"; /* as glibc does */
     size_t n = f->precision >= 0 ? strnlen(text, (size_t)f->precision) : strlen(text);
     if (!f->left) put_times(s, ' ', f->width - (int)n);
     put_bytes(s, text, n);
     if (f->left) put_times(s, ' ', f->width - (int)n);
 }
 
-/* %f, up to 9 digits behind the point, of numbers that fit into 63 bits. */
-static void put_float(sink *s, const format *f, unsigned long bits)
+/* A number in decimal: digits of `d` before the point and behind it, zeros that it does not have,
+ * and what follows. */
+typedef struct decimal_text {
+    const decimal *d;
+    int whole;              /* digits before the point, those that `d` does not have are 0 */
+    int part, leads, taken; /* behind it: all, zeros at their beginning, and those of `d` */
+    char exponent[6];
+} decimal_text;
+
+static void put_decimal(sink *s, const format *f, const char *sign, const decimal_text *t)
 {
-    double d;
-    char digits[48];
-    int n = 48, precision = f->precision < 0 ? 6 : f->precision > 9 ? 9 : f->precision;
-    __builtin_memcpy(&d, &bits, sizeof d);
-    const char *sign = d < 0 ? "-" : f->plus ? "+" : f->space ? " " : "";
-    if (d < 0) d = -d;
-    unsigned long scale = 1, whole = (unsigned long)d;
-    for (int i = 0; i < precision; i++) scale *= 10;
-    double scaled = (d - (double)whole) * (double)scale;
-    unsigned long part = (unsigned long)scaled;
-    double rest = scaled - (double)part;
-    if (rest > 0.5 || (rest == 0.5 && (part & 1))) part++;
-    if (part >= scale) part -= scale, whole++;
-    for (int i = 0; i < precision; i++) digits[--n] = (char)('0' + part % 10), part /= 10;
-    if (precision) digits[--n] = '.';
-    do digits[--n] = (char)('0' + whole % 10), whole /= 10;
-    while (whole);
-    format plain = *f;
-    plain.precision = -1;
-    put_padded(s, &plain, sign, digits + n, 48 - n);
+    const decimal *d = t->d;
+    int point = t->part > 0 || f->alternate, from = t->whole < d->n ? t->whole : d->n;
+    int signs = (int)strlen(sign), exponent = (int)strlen(t->exponent);
+    int whole = t->whole > 0 ? t->whole : 1;
+    int room = f->width - signs - whole - point - t->part - exponent;
+    int fills = f->zero && !f->left;
+    if (from < 0) from = 0;
+    if (!f->left && !fills) put_times(s, ' ', room);
+    put_bytes(s, sign, (size_t)signs);
+    if (fills) put_times(s, '0', room);
+    put_bytes(s, d->digits, (size_t)from);
+    put_times(s, '0', whole - from);
+    if (point) put_bytes(s, ".", 1);
+    put_times(s, '0', t->leads);
+    put_bytes(s, d->digits + from, (size_t)t->taken);
+    put_times(s, '0', t->part - t->leads - t->taken);
+    put_bytes(s, t->exponent, (size_t)exponent);
+    if (f->left) put_times(s, ' ', room);
+}
+
+static void write_exponent(char *to, int value, int upper)
+{
+    int n = 0, size = value < 0 ? -value : value;
+    to[n++] = upper ? 'E' : 'e';
+    to[n++] = value < 0 ? '-' : '+';
+    if (size >= 100) to[n++] = (char)('0' + size / 100);
+    to[n++] = (char)('0' + size / 10 % 10);
+    to[n++] = (char)('0' + size % 10);
+    to[n] = '\0';
+}
+
+/* The part has `part` digits: as many of the number's as there are. */
+static void take_part(decimal_text *t, int part)
+{
+    int left = t->d->n - (t->whole > 0 ? t->whole : 0);
+    t->part = part;
+    t->leads = t->whole < 0 ? -t->whole : 0;
+    if (t->leads > part) t->leads = part;
+    t->taken = part - t->leads;
+    if (t->taken > left) t->taken = left > 0 ? left : 0;
+}
+
+static int is_zero(const decimal *d)
+{
+    return d->digits[0] == '0';
+}
+
+/* %f, %e and %g, exactly. */
+static void put_finite(sink *s, const format *f, char kind, unsigned long bits, const char *sign)
+{
+    int upper = kind < 'a', form = kind | 32, precision = f->precision < 0 ? 6 : f->precision;
+    decimal d;
+    decimal_text t = {.d = &d};
+    model_decimal(bits, &d);
+    if (form == 'g' && !precision) precision = 1;
+    if (form == 'f')
+        model_decimal_round(&d, d.point + precision);
+    else
+        model_decimal_round(&d, form == 'e' ? precision + 1 : precision);
+    int exponent = is_zero(&d) ? 0 : d.point - 1, plain = form == 'f';
+    if (form == 'g') {
+        plain = exponent >= -4 && exponent < precision;
+        precision = plain ? precision - 1 - exponent : precision - 1;
+    }
+    t.whole = plain ? d.point : 1;
+    if (!plain) write_exponent(t.exponent, exponent, upper);
+    if (form == 'g' && !f->alternate) {
+        while (d.n > 1 && d.digits[d.n - 1] == '0') d.n--;
+        int shown = d.n - t.whole;
+        if (is_zero(&d) || shown < 0) shown = 0;
+        if (precision > shown) precision = shown;
+    }
+    take_part(&t, precision);
+    put_decimal(s, f, sign, &t);
+}
+
+static void put_float(sink *s, const format *f, char kind, unsigned long bits)
+{
+    unsigned long magnitude = bits << 1 >> 1, infinite = 2047ul << 52;
+    const char *sign = bits >> 63 ? "-" : f->plus ? "+" : f->space ? " " : "";
+    if (magnitude < infinite) {
+        put_finite(s, f, kind, magnitude, sign);
+        return;
+    }
+    format text = *f;
+    text.zero = 0;
+    text.precision = -1;
+    const char *word = magnitude > infinite ? "nannNAN" : "infiINF";
+    put_padded(s, &text, sign, kind < 'a' ? word + 4 : word, 3);
 }
 
 static void put_one(sink *s, char kind, const format *f, unsigned long argument)
@@ -189,10 +267,18 @@ static void put_one(sink *s, char kind, const format *f, unsigned long argument)
         put_octal(s, f, value);
         break;
     case 'p':
-        put_number(s, &pointer, argument, 16, 0, "0x");
+        if (argument)
+            put_number(s, &pointer, argument, 16, 0, "0x");
+        else
+            put_text(s, &pointer, "(nil)");
         break;
     case 'f':
-        put_float(s, f, argument);
+    case 'e':
+    case 'g':
+    case 'F':
+    case 'E':
+    case 'G':
+        put_float(s, f, kind, argument);
         break;
     case 's':
         put_text(s, f, (const char *)argument);

@@ -25,5 +25,30 @@ int main(void)
     printf("%.9f %.3f\n", sum, -sum);
     unsigned char c = (unsigned char)200.7;
     printf("%d %.2f\n", c, (double)((float)c / 3));
+    static const double all[] = {0.0,
+                                 -0.0,
+                                 0.5,
+                                 1.5,
+                                 2.5,
+                                 9.995,
+                                 1e5,
+                                 999999.5,
+                                 1e-4,
+                                 1e22,
+                                 1e23,
+                                 5e-324,
+                                 1.0 / 3,
+                                 -123456.5,
+                                 9e15,
+                                 9.9995e-5,
+                                 1.7976931348623157e308,
+                                 2.2250738585072014e-308,
+                                 0.1,
+                                 1e-300};
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        printf("%f %.0f %.17f|%e %.0e %+.3E|%g %.3g %.17g %-12.9G|%012.2f|% 9.1e|%#.0f %#.0e\n",
+               all[i], all[i], all[i], all[i], all[i], all[i], all[i], all[i], all[i], all[i],
+               all[i], all[i], all[i], all[i]);
+    printf("%f %5.1F %08e %-6g| %G %E\n", inf, -inf, inf, -inf, inf, inf);
     return (int)(newton(81) + 0.5);
 }

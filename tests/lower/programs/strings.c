@@ -33,6 +33,9 @@ int main(void)
     printf("%d %s\n", n, other);
     sprintf(other, "%c%c", 'o', 'k');
     puts(other);
+    void *nothing = NULL;
+    char *volatile none = NULL;
+    printf("%p %8p|%-8p|%.3s|%.7s|\n", nothing, nothing, nothing, none, none);
     int *v = calloc(4, sizeof *v);
     v[3] = 9;
     v = realloc(v, 8 * sizeof *v);
