@@ -22,7 +22,16 @@
 #include "program/interpret/interpreter.h"
 #include "program/text.h"
 
-enum { ORACLE_STATES = 2500, ORACLE_CONTEXTS = 160, ORACLE_DEPTH = 3 };
+enum {
+    ORACLE_STATES = 2500,
+    ORACLE_CONTEXTS = 160,
+    ORACLE_DEPTH = 3,
+    ORACLE_THREADS = 6,
+    ORACLE_STARTS = 12, /* states from which runs go on, to compare their steps with paths */
+    ORACLE_RUNS = 6,    /* from each */
+    ORACLE_STEPS = 8,   /* of each */
+    ORACLE_BRANCHES = 50
+};
 
 static inline ft_program *oracle_program(const char *text)
 {
@@ -40,6 +49,7 @@ typedef struct writer {
     ft_strbuf *out;
     uint32_t thread, next, statements;
     bool holds[2];
+    void (*feature)(struct writer *w, uint32_t depth); /* half of the statements; NULL: none */
 } writer;
 
 static inline uint32_t below(writer *w, uint32_t n)
@@ -177,6 +187,10 @@ static inline void write_statement(writer *w, uint32_t depth)
 {
     if (below(w, 2)) ft_strbuf_printf(w->out, "    yield\n");
     if (w->statements++ > 7) return;
+    if (w->feature && below(w, 2)) {
+        w->feature(w, depth);
+        return;
+    }
     switch (below(w, 12)) {
     case 0:
     case 1:
@@ -273,19 +287,28 @@ static inline void oracle_write(flow_random *r, ft_strbuf *out)
 typedef struct oracle_thread {
     ft_context_point at;
     uint8_t reading;
-    uint8_t kind; /* 0: a place; 1: blocked, and may also be read as waiting; 2: nowhere */
+    uint8_t kind; /* 0: a place; 1: blocked, and may also be read as waiting; 2: it has ended;
+                     3: at none of the three readings */
 } oracle_thread;
 
 typedef struct oracle_state {
-    oracle_thread threads[4];
+    oracle_thread threads[ORACLE_THREADS];
     uint32_t n;
 } oracle_state;
+
+/* A state that was kept, to go on from. */
+typedef struct oracle_start {
+    oracle_state state;
+    ft_interpreter *at;
+} oracle_start;
 
 typedef struct oracle {
     const ft_program *program;
     uint32_t bits; /* the inputs */
     ft_map seen, kept;
     FT_VEC(oracle_state) contexts;
+    oracle_start starts[ORACLE_STARTS];
+    uint32_t n_starts;
     uint32_t states;
     bool bad; /* too many states, or an error */
 } oracle;
@@ -297,37 +320,19 @@ static inline bool oracle_input(void *context, const char *name, uint8_t width, 
     return true;
 }
 
-static inline void hash(uint64_t *h, const void *data, size_t n)
-{
-    *h = ft_hash_bytes(data, n, *h);
-}
-
 static inline uint64_t oracle_key(const oracle *o, const ft_interpreter *m)
 {
-    uint64_t h = o->bits;
-    unsigned char bytes[128];
-    for (uint32_t t = 0; t < ft_interpreter_thread_count(m); t++) {
-        ft_interpreter_operation op;
-        memset(&op, 0, sizeof op);
-        uint32_t live = ft_interpreter_stands_before(m, t, &op);
-        ft_interpreter_place places[8];
-        uint32_t n = live ? ft_interpreter_stack(m, t, places, 8) : 0;
-        uint64_t what[5] = {live, op.code, op.second, op.waits, op.object};
-        hash(&h, what, sizeof what);
-        hash(&h, places, n * sizeof *places);
-        if (ft_interpreter_read(m, (uint64_t)(t + 1) << 40, 16, bytes)) hash(&h, bytes, 16);
-    }
-    for (uint32_t i = 0; i < o->program->objects.len; i++) {
-        const ft_object *object = &o->program->objects.data[i];
-        uint64_t at = ft_interpreter_address(m, object->symbol);
-        if (ft_interpreter_read(m, at, object->size, bytes)) hash(&h, bytes, object->size);
-        for (uint64_t k = 0; k < object->size; k += 64) {
-            ft_interpreter_object s = ft_interpreter_object_at(m, at + k);
-            uint64_t what[5] = {s.owner, s.count, s.total, s.readers, s.waiters};
-            hash(&h, what, sizeof what);
-        }
-    }
+    ft_strbuf bytes = {0};
+    ft_interpreter_state_bytes(m, &bytes);
+    uint64_t h = ft_hash_bytes(ft_strbuf_text(&bytes), bytes.len, o->bits);
+    ft_strbuf_release(&bytes);
     return h;
+}
+
+static inline bool oracle_blocks(ft_code code)
+{
+    return code == FT_CODE_LOCK || code == FT_CODE_READ_LOCK || code == FT_CODE_WRITE_LOCK ||
+           code == FT_CODE_SEM_WAIT || code == FT_CODE_JOIN;
 }
 
 static inline oracle_thread oracle_place(const oracle *o, const ft_interpreter *m, uint32_t t)
@@ -341,10 +346,12 @@ static inline oracle_thread oracle_place(const oracle *o, const ft_interpreter *
     at.at =
         (ft_context_point){o->program->symbols.data[op.place.function].index, op.place.instruction};
     if (op.code == FT_CODES) return at;
-    if (op.second)
+    if (op.second && op.code == FT_CODE_ONCE)
+        at.kind = 3;
+    else if (op.second)
         at.reading = op.waits || (op.code == FT_CODE_BARRIER_WAIT && !can) ? FT_CONTEXT_WAITING
                                                                            : FT_CONTEXT_WOKEN;
-    else if (op.code == FT_CODE_LOCK && !can)
+    else if (oracle_blocks(op.code) && !can)
         at.kind = 1;
     return at;
 }
@@ -355,8 +362,13 @@ static inline void oracle_keep(oracle *o, const ft_interpreter *m)
     oracle_state s = {.n = ft_interpreter_thread_count(m)};
     memset(s.threads, 0, sizeof s.threads);
     for (uint32_t t = 0; t < s.n; t++) s.threads[t] = oracle_place(o, m, t);
-    (void)ft_map_slot(&o->kept, ft_hash_bytes(&s, sizeof s, 5), 0, &fresh);
-    if (fresh) ft_vec_push(&o->contexts, s);
+    uint64_t h = ft_hash_bytes(&s, sizeof s, 5);
+    (void)ft_map_slot(&o->kept, h, 0, &fresh);
+    if (!fresh) return;
+    ft_vec_push(&o->contexts, s);
+    if (h % 8 || o->n_starts == ORACLE_STARTS) return;
+    if (ft_interpreter_state_of(m) != FT_INTERPRETER_GOING) return;
+    o->starts[o->n_starts++] = (oracle_start){s, ft_interpreter_copy(m)};
 }
 
 static inline void oracle_walk(oracle *o, const ft_interpreter *m)
@@ -364,7 +376,7 @@ static inline void oracle_walk(oracle *o, const ft_interpreter *m)
     bool fresh;
     (void)ft_map_slot(&o->seen, oracle_key(o, m), 0, &fresh);
     if (!fresh || o->bad) return;
-    if (++o->states > ORACLE_STATES) {
+    if (++o->states > ORACLE_STATES || ft_interpreter_thread_count(m) > ORACLE_THREADS) {
         o->bad = true;
         return;
     }
@@ -379,7 +391,7 @@ static inline void oracle_walk(oracle *o, const ft_interpreter *m)
                 oracle_walk(o, next);
             else if (state == FT_INTERPRETER_FAILED)
                 o->bad = ft_interpreter_error_of(next)->kind != FT_ERROR_DEADLOCK;
-            else if (state != FT_INTERPRETER_EXITED)
+            else if (state != FT_INTERPRETER_EXITED && state != FT_INTERPRETER_DISCARDED)
                 o->bad = true;
             if (state == FT_INTERPRETER_FAILED && !o->bad) oracle_keep(o, next);
             ft_interpreter_free(next);
@@ -389,6 +401,7 @@ static inline void oracle_walk(oracle *o, const ft_interpreter *m)
 
 static inline void oracle_release(oracle *o)
 {
+    for (uint32_t i = 0; i < o->n_starts; i++) ft_interpreter_free(o->starts[i].at);
     ft_map_release(&o->seen);
     ft_map_release(&o->kept);
     ft_vec_release(&o->contexts);
@@ -396,7 +409,7 @@ static inline void oracle_release(oracle *o)
 
 /* ---- contexts ---- */
 
-static const char *const ORACLE_NAMES[4] = {"T0", "T1", "T2", "T3"};
+static const char *const ORACLE_NAMES[ORACLE_THREADS] = {"T0", "T1", "T2", "T3", "T4", "T5"};
 
 static inline void oracle_ask(ft_context *c, const oracle_state *s, uint32_t mask, uint32_t waiting,
                               bool others, ft_context_answer *answer)
@@ -415,22 +428,23 @@ static inline void oracle_ask(ft_context *c, const oracle_state *s, uint32_t mas
 }
 
 typedef struct oracle_counts {
-    uint64_t programs, states, contexts, nevers;
+    uint64_t programs, states, contexts, runs;
 } oracle_counts;
 
 /* False: a context that is there is called impossible; `why` has it. */
 static inline bool oracle_check(ft_context *c, const oracle_state *s, oracle_counts *counts,
                                 char *why, size_t size)
 {
-    uint32_t live = 0, blocked = 0;
+    uint32_t live = 0, blocked = 0, nowhere = 0;
     ft_context_answer answer;
     assert(s->n <= sizeof s->threads / sizeof *s->threads);
     for (uint32_t t = 0; t < s->n; t++) {
         live |= (uint32_t)(s->threads[t].kind != 2) << t;
         blocked |= (uint32_t)(s->threads[t].kind == 1) << t;
+        nowhere |= (uint32_t)(s->threads[t].kind == 3) << t;
     }
     for (uint32_t mask = 1; mask < 1u << s->n; mask++) {
-        if (mask & ~live) continue;
+        if (mask & ~live || mask & nowhere) continue;
         for (uint32_t k = 0; k < (blocked & mask ? 2u : 1u); k++) {
             oracle_ask(c, s, mask, k ? blocked : 0, mask != live, &answer);
             counts->contexts++;
@@ -449,6 +463,110 @@ static inline bool oracle_check(ft_context *c, const oracle_state *s, oracle_cou
     }
     return true;
 }
+
+/* ---- steps from a context ---- */
+
+/* A run that goes on from a state, with some of its threads. */
+typedef struct oracle_run {
+    ft_interpreter *m;
+    const ft_program *program;
+    uint32_t
+        number[FT_INTERPRETER_THREADS]; /* by thread: the context's + 1; 0: it does not go on */
+    uint32_t next;
+    ctx_step steps[ORACLE_STEPS];
+    uint32_t n;
+} oracle_run;
+
+/* Steps that paths have too: not a thread's beginning, nor the second half of a barrier or a once,
+ * nor the return of @main. */
+static inline bool oracle_is_step(const ft_interpreter_operation *op)
+{
+    if (op->code == FT_CODES || op->code == FT_CODE_RETURN) return false;
+    return !op->second || op->code == FT_CODE_WAIT || op->code == FT_CODE_TIMED_WAIT;
+}
+
+static inline bool oracle_go_on(oracle_run *r, flow_random *random)
+{
+    uint64_t variants[FT_INTERPRETER_THREADS];
+    uint32_t able[FT_INTERPRETER_THREADS], n = 0, count = ft_interpreter_thread_count(r->m);
+    ft_interpreter_operation op;
+    for (uint32_t t = 0; t < count; t++)
+        if (r->number[t] && ft_interpreter_choices(r->m, t, variants)) able[n++] = t;
+    if (!n) return false;
+    uint32_t t = able[flow_random_below(random, n)];
+    n = ft_interpreter_choices(r->m, t, variants);
+    (void)ft_interpreter_stands_before(r->m, t, &op);
+    if (oracle_is_step(&op))
+        r->steps[r->n++] =
+            (ctx_step){r->number[t] - 1,
+                       {r->program->symbols.data[op.place.function].index, op.place.instruction}};
+    ft_interpreter_state state =
+        ft_interpreter_step(r->m, t, variants[flow_random_below(random, n)]);
+    if (ft_interpreter_thread_count(r->m) > count) r->number[count] = ++r->next;
+    return state == FT_INTERPRETER_GOING && r->n < ORACLE_STEPS;
+}
+
+static inline void oracle_begin_run(oracle_run *r, const oracle_start *from, uint32_t mask,
+                                    flow_random *random)
+{
+    for (uint32_t t = 0; t < from->state.n; t++)
+        if (mask >> t & 1) r->number[t] = ++r->next;
+    r->m = ft_interpreter_copy(from->at);
+    while (oracle_go_on(r, random)) continue;
+    ft_interpreter_free(r->m);
+}
+
+/* Threads of the state that a question may name: all that live, or some. */
+static inline uint32_t oracle_some(const oracle_state *s, flow_random *random, bool *others)
+{
+    uint32_t live = 0, named = 0, most;
+    for (uint32_t t = 0; t < s->n; t++) {
+        live |= (uint32_t)(s->threads[t].kind != 2) << t;
+        named |= (uint32_t)(s->threads[t].kind < 2) << t;
+    }
+    most = named;
+    if (flow_random_below(random, 3) == 0) named &= flow_random_below(random, 1u << ORACLE_THREADS);
+    if (!named) named = most;
+    *others = named != live;
+    return named;
+}
+
+/* False: a run takes steps that no path has. */
+static inline bool oracle_check_run(ft_context *c, const ft_program *p, const oracle_start *from,
+                                    flow_random *random, oracle_counts *counts, char *why,
+                                    size_t size)
+{
+    bool others;
+    ft_context_answer answer;
+    ft_strbuf text = {0};
+    oracle_run r = {.program = p};
+    uint32_t mask = oracle_some(&from->state, random, &others);
+    if (mask) oracle_begin_run(&r, from, mask, random);
+    if (!r.n) return true;
+    c->guide = r.steps;
+    c->n_guide = r.n;
+    c->followed = false;
+    c->options.steps = ORACLE_BRANCHES;
+    oracle_ask(c, &from->state, mask, 0, others, &answer);
+    c->options.steps = 0;
+    c->guide = NULL;
+    counts->runs++;
+    if (c->followed) return true;
+    ft_strbuf_printf(&text, "no path from");
+    for (uint32_t t = 0; t < from->state.n; t++)
+        if (mask >> t & 1)
+            ft_strbuf_printf(&text, " T%u=@%u:%u/%u", t, from->state.threads[t].at.function,
+                             from->state.threads[t].at.instruction, from->state.threads[t].reading);
+    ft_strbuf_printf(&text, " %s goes", others ? "any" : "named");
+    for (uint32_t i = 0; i < r.n; i++)
+        ft_strbuf_printf(&text, " %u:@%u:%u", r.steps[i].thread, r.steps[i].at.function,
+                         r.steps[i].at.instruction);
+    snprintf(why, size, "%s", ft_strbuf_text(&text));
+    ft_strbuf_release(&text);
+    return false;
+}
+
+/* ---- the whole ---- */
 
 /* Every state of the program's runs. False: one is called impossible. *used: it has no race. */
 static inline bool oracle_compare(const char *text, uint32_t without, oracle_counts *counts,
@@ -472,6 +590,10 @@ static inline bool oracle_compare(const char *text, uint32_t without, oracle_cou
         counts->states += o.states;
         for (size_t i = 0; i < o.contexts.len && good; i += apart)
             good = oracle_check(c, &o.contexts.data[i], counts, why, size);
+        flow_random random = {o.contexts.len * UINT64_C(0x9e3779b97f4a7c15) + 1};
+        uint32_t runs = without ? 1 : ORACLE_RUNS;
+        for (uint32_t i = 0; i < o.n_starts * runs && good; i++)
+            good = oracle_check_run(c, p, &o.starts[i / runs], &random, counts, why, size);
         ft_context_free(c);
     }
     oracle_release(&o);

@@ -184,9 +184,9 @@ static void no_state_of_a_run_is_impossible(void **state)
             fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, why, ft_strbuf_text(&text));
         ft_strbuf_release(&text);
     }
-    print_message("%llu programs, %llu states, %llu contexts\n",
+    print_message("%llu programs, %llu states, %llu contexts, %llu runs\n",
                   (unsigned long long)counts.programs, (unsigned long long)counts.states,
-                  (unsigned long long)counts.contexts);
+                  (unsigned long long)counts.contexts, (unsigned long long)counts.runs);
 }
 
 int main(void)

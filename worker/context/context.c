@@ -148,7 +148,7 @@ static void ask_way(asked *a)
             (void)snprintf(answer->reason, sizeof answer->reason, "%s", s.reason);
     } else if (o->steps) {
         ft_context_paths fixed = {0}, all = {0};
-        ctx_explore(a->c, &s, false, &fixed);
+        if (!a->c->guide) ctx_explore(a->c, &s, false, &fixed);
         if (!o->fixed_only) ctx_explore(a->c, &s, true, &all);
         add_paths(&answer->fixed, &fixed, first);
         add_paths(&answer->all, &all, first);

@@ -10,7 +10,7 @@
  *   terms.c     values, symbols, nodes          shared.c   threads, and what several of them use
  *   facts.c     what holds before a place       ways.c     the calls that lead to a place
  *   rounds.c    barriers                        initial.c  the state at a context, and `never`
- *   memory.c    memory that nobody has seen     run.c, sync.c   steps from a context */
+ *   memory.c    memory that nobody has seen     run.c, sync.c, locks.c   steps from a context */
 #ifndef FT_CONTEXT_INTERNAL_H
 #define FT_CONTEXT_INTERNAL_H
 
@@ -48,6 +48,13 @@ typedef struct listing {
     uint32_t first, n, size;
 } listing;
 
+/* A visible step of a path: the thread, of those of the context and then of the created ones, and
+ * its instruction. */
+typedef struct ctx_step {
+    uint32_t thread;
+    ft_context_point at;
+} ctx_step;
+
 /* How often threads of a function may be created, and whether the function is that of one thread
  * alone. */
 typedef struct ctx_thread_function {
@@ -82,9 +89,13 @@ struct ft_context {
     uint32_t *owner; /* by abstract object: 1 + the only root that uses it; 0: none */
     uint32_t fresh;
     uint64_t work; /* instructions of facts so far */
-    bool recursive_mutexes;
+    bool recursive_mutexes, checking_mutexes;
     uint64_t *left_locked; /* abstract objects with locks that an ended thread may hold */
     bool left_known;
+    /* For tests: explore only the paths that begin with these steps. NULL: all paths. */
+    const ctx_step *guide;
+    uint32_t n_guide;
+    bool followed; /* there is such a path */
 };
 typedef struct ft_context ctx;
 
@@ -255,17 +266,22 @@ bool ctx_is_matched(ctx *c, uint32_t barrier);
  * registers; false: not known. */
 bool ctx_rounds(ctx *c, uint32_t barrier, const thread_state *t, ft_term *rounds, ft_term *meaning);
 
-/* ---- steps from a context: run.c, memory.c, sync.c */
+/* ---- steps from a context: run.c, memory.c, sync.c, locks.c */
 enum { RUNS, BLOCKED, WAITS, WAITS_AT_BARRIER, ENDED };
-enum { MOST_DECIDED = 40, MOST_ARMS = 40, MOST_RUNNING = 32, FREE = 0, STRANGER = UINT32_MAX };
+enum { MOST_DECIDED = 40, MOST_ARMS = 40, MOST_RUNNING = 32, FREE = 0 };
+#define STRANGER UINT32_MAX
+#define DONE     (UINT32_MAX - 1)
 
 /* Newest first; shared by states. */
 typedef struct cell {
     const struct cell *before;
     ft_term at, value, more; /* of a barrier: arrived, expected */
     const uint64_t *objects;
-    uint32_t holder; /* of a lock: thread + 1, FREE or STRANGER */
-    uint8_t width;   /* of memory; 0: all of `objects` may have changed */
+    uint32_t holder;      /* of a lock: thread + 1, FREE or STRANGER; of a once: also DONE */
+    const uint8_t *reads; /* of a read-write lock, by thread: how often it holds it to read; the
+                             last: whether strangers may. NULL: none does */
+    uint8_t count;        /* of a mutex: how often its holder holds it */
+    uint8_t width;        /* of memory; 0: all of `objects` may have changed */
 } cell;
 
 typedef struct running_frame {
@@ -276,7 +292,10 @@ typedef struct running {
     FT_VEC(running_frame) frames;
     FT_VEC(ft_term) values;
     uint8_t status;
-    bool woken;    /* of a wait: notified, and not through */
+    bool woken;    /* of a wait: notified or late, and not through */
+    bool timed;    /* of WAITS: it may go on by itself */
+    bool late;     /* it did */
+    bool open;     /* nothing is known of the calls above the first frame */
     bool visible;  /* stands before a visible instruction */
     uint32_t root; /* node */
     ft_term queue; /* of WAITS and WAITS_AT_BARRIER */
@@ -286,9 +305,9 @@ typedef struct running {
 
 typedef struct xstate {
     running threads[MOST_RUNNING];
-    uint32_t n, current, decided, asked, branches, waits;
+    uint32_t n, current, decided, asked, branches, waits, followed;
     uint8_t decisions[MOST_DECIDED];
-    const cell *memory, *seen, *locks, *barriers, *semaphores;
+    const cell *memory, *seen, *locks, *rw_locks, *barriers, *semaphores, *onces;
     FT_VEC(ft_term) constraints;
     uint64_t instructions, trace; /* hash of the steps, by thread and place */
     bool ended, dropped, failed;
@@ -319,6 +338,22 @@ void x_store(exploration *x, xstate *s, ft_term at, uint8_t width, ft_term v,
              const uint64_t *objects);
 /* Is the access inside of its object? Asked where it is known which that is. */
 bool x_inside(exploration *x, xstate *s, ft_term at, uint64_t bytes, const uint64_t *objects);
+/* The function that the call, create or once reaches; operand: its address. */
+bool x_target(exploration *x, xstate *s, uint32_t t, const ft_instruction *in, uint32_t operand,
+              uint32_t *function);
+/* Finds the newest cell of the address in a list: *which is it, NULL if none is. */
+bool x_find(exploration *x, xstate *s, const cell *list, ft_term at, const uint64_t *objects,
+            const cell **which);
+/* A mutex that the thread does not hold; false: it waits, or the path was forked. */
+bool x_take(exploration *x, xstate *s, uint32_t t, ft_term at, const uint64_t *objects);
+void x_give_back(exploration *x, xstate *s, ft_term at, const uint64_t *objects);
+bool x_block(xstate *s, uint32_t t); /* false */
+void x_wake(xstate *s);              /* threads that are blocked try again */
+void x_hold_to_read(exploration *x, cell *lock, uint32_t t);
+void x_once_done(exploration *x, xstate *s, ft_term at, const uint64_t *objects);
+bool x_mutex(exploration *x, xstate *s, uint32_t t, const ft_instruction *in);
+bool x_rw_lock(exploration *x, xstate *s, uint32_t t, const ft_instruction *in);
+bool x_once(exploration *x, xstate *s, uint32_t t, const ft_instruction *in);
 /* False: the path was forked, the thread waits, or the path has ended. */
 bool x_synchronise(exploration *x, xstate *s, uint32_t t, const ft_instruction *in);
 

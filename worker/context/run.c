@@ -8,6 +8,14 @@
 enum { MOST_INSTRUCTIONS = 20000, MOST_CALLS = 200 };
 
 static void explore(exploration *x, xstate *s);
+static void end_path(exploration *x, xstate *s, bool is_cut);
+
+/* The path is longer than it may be; false. */
+static bool cut(exploration *x, xstate *s)
+{
+    end_path(x, s, true);
+    return s->dropped = true, false;
+}
 
 /* ---- states ---- */
 
@@ -194,50 +202,95 @@ static bool end_thread(xstate *s, uint32_t t)
     running *r = &s->threads[t];
     r->status = ENDED;
     r->frames.len = r->values.len = 0;
-    for (uint32_t u = 0; u < s->n; u++)
-        if (s->threads[u].status == BLOCKED) s->threads[u].status = RUNS;
+    x_wake(s);
     return false;
+}
+
+/* The first frame returns, of whose calls nothing is known: to any of them, of which no more is
+ * known than its place. */
+static bool return_anywhere(exploration *x, xstate *s, uint32_t t)
+{
+    ctx *c = x->c;
+    running *r = &s->threads[t];
+    ft_term arms[MOST_ARMS];
+    ft_context_point callers[MOST_ARMS] = {0};
+    uint32_t n = 0, callee = top(s, t)->function, arm;
+    if (ctx_root_of(c, callee)) arms[n++] = ctx_literal(c, 1, 1); /* it was the thread's */
+    uint32_t ends = n;
+    for (uint32_t f = 0; f < c->program->functions.len; f++) {
+        const ft_function *g = &c->program->functions.data[f];
+        for (uint32_t i = 0; ft_bits_has(c->reachable, f) && i < g->instructions.len; i++) {
+            uint32_t many;
+            if (g->instructions.data[i].code == FT_CODE_CREATE) continue;
+            const uint32_t *targets = ft_flow_targets(c->flow, f, i, &many);
+            for (uint32_t k = 0; k < many; k++) {
+                if (targets[k] != callee) continue;
+                if (n == MOST_ARMS) return x->full = true, false;
+                callers[n] = (ft_context_point){f, i};
+                arms[n++] = ctx_literal(c, 1, 1);
+            }
+        }
+    }
+    if (!x_decide(x, s, arms, n, &arm)) return false;
+    if (arm < ends) return end_thread(s, t);
+    const ft_function *g = &c->program->functions.data[callers[arm].function];
+    r->values.len = 0;
+    for (uint32_t i = 0; i < g->registers.len; i++)
+        ft_vec_push(&r->values, ctx_fresh(c, g->registers.data[i].width));
+    r->frames.data[0] =
+        (running_frame){NO_NODE, callers[arm].function, callers[arm].instruction, 0};
+    return true;
 }
 
 static bool give_back(exploration *x, xstate *s, uint32_t t, const ft_instruction *in)
 {
     running *r = &s->threads[t];
     ft_term v = in->n_operands ? x_operand(x, s, t, in, 0) : FT_NO_TERM;
-    bool is_main = r->frames.data[0].function == x->c->roots.data[0].function;
+    if (r->frames.len == 1 && !r->open) return end_thread(s, t);
     if (r->frames.len == 1) {
-        s->ended = is_main; /* of main: the process's end */
-        return end_thread(s, t);
+        if (!return_anywhere(x, s, t)) return false;
+    } else {
+        r->values.len = top(s, t)->registers;
+        r->frames.len--;
     }
-    r->values.len = top(s, t)->registers;
-    r->frames.len--;
     running_frame *f = top(s, t);
     const ft_instruction *call = &function_at(x, f)->instructions.data[f->at];
-    if (call->code != FT_CODE_ONCE) x_result(s, t, call, v);
+    if (call->code == FT_CODE_ONCE)
+        x_once_done(x, s, x_operand(x, s, t, call, 0), x_objects(x, s, t, call, 0));
+    else
+        x_result(s, t, call, v);
     f->at++;
+    return true;
+}
+
+bool x_target(exploration *x, xstate *s, uint32_t t, const ft_instruction *in, uint32_t operand,
+              uint32_t *function)
+{
+    ctx *c = x->c;
+    ft_term arms[MOST_ARMS];
+    uint32_t n, arm = 0;
+    bool direct = in->code == FT_CODE_CALL;
+    const uint32_t *targets = ft_flow_targets(c->flow, top(s, t)->function, top(s, t)->at, &n);
+    if (n > MOST_ARMS) return x->full = true, false;
+    if (!n) return x_fail(x, s, "a call of an address where no function is"), false;
+    for (uint32_t i = 0; i < n && !direct; i++)
+        arms[i] =
+            ctx_equal(c, x_operand(x, s, t, in, operand),
+                      ctx_literal(c, 64, c->base[c->program->functions.data[targets[i]].symbol]));
+    if (!direct && !x_decide(x, s, arms, n, &arm)) return false;
+    *function = targets[arm];
     return true;
 }
 
 static bool call(exploration *x, xstate *s, uint32_t t, const ft_instruction *in)
 {
-    ctx *c = x->c;
-    ft_term arms[MOST_ARMS], arguments[256];
-    uint32_t n, arm = 0, skip = in->code == FT_CODE_CALL ? 0 : 1, many = in->n_operands - skip;
-    const uint32_t *targets = ft_flow_targets(c->flow, top(s, t)->function, top(s, t)->at, &n);
-    if (n > MOST_ARMS || many > 256 || s->threads[t].frames.len >= MOST_CALLS) {
-        x->full = true;
-        return false;
-    }
-    for (uint32_t i = 0; i < n && skip; i++)
-        arms[i] =
-            ctx_equal(c, x_operand(x, s, t, in, 0),
-                      ctx_literal(c, 64, c->base[c->program->functions.data[targets[i]].symbol]));
-    if (!n) {
-        x_fail(x, s, "a call of an address where no function is");
-        return false;
-    }
-    if (skip && !x_decide(x, s, arms, n, &arm)) return false;
+    ft_term arguments[256];
+    uint32_t skip = in->code == FT_CODE_CALL ? 0 : 1, many = in->n_operands - skip, function;
+    if (many > 256) return x->full = true, false;
+    if (s->threads[t].frames.len >= MOST_CALLS) return cut(x, s);
+    if (!x_target(x, s, t, in, 0, &function)) return false;
     for (uint32_t i = 0; i < many; i++) arguments[i] = x_operand(x, s, t, in, i + skip);
-    x_enter(x, s, t, targets[arm], arguments, many);
+    x_enter(x, s, t, function, arguments, many);
     return true;
 }
 
@@ -353,9 +406,18 @@ static const ft_instruction *instruction_of(exploration *x, xstate *s, uint32_t 
     return &function_at(x, f)->instructions.data[f->at];
 }
 
-static bool is_visible(const ft_instruction *in)
+/* The return of @main ends the process, so others may go on before it. */
+static bool ends_process(exploration *x, xstate *s, uint32_t t, const ft_instruction *in)
 {
-    return ft_instruction_row_of((ft_code)in->code)->effect == FT_EFFECT_VISIBLE;
+    const running *r = &s->threads[t];
+    return in->code == FT_CODE_EXIT || (in->code == FT_CODE_RETURN && r->frames.len == 1 &&
+                                        r->frames.data[0].function == x->c->roots.data[0].function);
+}
+
+static bool is_visible(exploration *x, xstate *s, uint32_t t, const ft_instruction *in)
+{
+    return ft_instruction_row_of((ft_code)in->code)->effect == FT_EFFECT_VISIBLE ||
+           ends_process(x, s, t, in);
 }
 
 /* ---- paths ---- */
@@ -367,22 +429,22 @@ static void note_step(xstate *s, uint32_t t)
     s->trace = ft_hash_bytes(step, sizeof step, 9);
 }
 
-static void end_path(exploration *x, xstate *s, bool cut)
+static void end_path(exploration *x, xstate *s, bool is_cut)
 {
     bool waits = false, fresh;
     if (s->dropped) return;
     uint64_t trace = s->trace;
     for (uint32_t t = 0; t < s->n; t++) {
-        uint64_t how[3] = {trace, s->threads[t].status, (uint64_t)cut << 1 | s->failed};
+        uint64_t how[3] = {trace, s->threads[t].status, (uint64_t)is_cut << 1 | s->failed};
         trace = ft_hash_bytes(how, sizeof how, 9);
         waits |= s->threads[t].status != ENDED && s->threads[t].status != RUNS;
     }
     (void)ft_map_slot(&x->traces, trace, 0, &fresh);
     if (!fresh) return;
     x->paths->paths++;
-    x->paths->cut += cut;
+    x->paths->cut += is_cut;
     x->paths->failures += s->failed;
-    x->paths->deadlocks += !cut && !s->ended && waits;
+    x->paths->deadlocks += !is_cut && !s->ended && waits;
 }
 
 /* Runs the thread up to its next visible instruction. False: the path is over or forked. */
@@ -392,15 +454,13 @@ static bool run_local(exploration *x, xstate *s, uint32_t t)
     while (s->threads[t].status == RUNS) {
         const ft_instruction *in = instruction_of(x, s, t);
         s->asked = 0;
-        if (is_visible(in)) {
+        if (is_visible(x, s, t, in)) {
             s->threads[t].visible = true;
             return true;
         }
         if (x->full) return s->dropped = true, false;
-        if (s->branches >= x->c->options.steps || s->instructions++ >= MOST_INSTRUCTIONS) {
-            end_path(x, s, true);
-            return false;
-        }
+        if (s->branches >= x->c->options.steps || s->instructions++ >= MOST_INSTRUCTIONS)
+            return cut(x, s);
         x->paths->steps++;
         if (t < x->from->n) x->paths->moves[t] = true;
         if (!s->decided) note_step(s, t);
@@ -413,18 +473,36 @@ static bool run_local(exploration *x, xstate *s, uint32_t t)
     return true;
 }
 
+/* Is the thread's visible step the next of the path that is asked for? */
+static bool is_guided(exploration *x, xstate *s, uint32_t t)
+{
+    const running_frame *f = top(s, t);
+    if (!x->c->guide) return true;
+    if (s->followed == x->c->n_guide) return false;
+    const ctx_step *next = &x->c->guide[s->followed];
+    return next->thread == t && next->at.function == f->function && next->at.instruction == f->at;
+}
+
+static void follow_guide(exploration *x, xstate *s)
+{
+    if (!x->c->guide || ++s->followed < x->c->n_guide) return;
+    x->c->followed = x->full = true;
+}
+
 /* The thread's visible instruction. False: the path is over or forked. */
 static bool do_visible(exploration *x, xstate *s, uint32_t t)
 {
     const ft_instruction *in = instruction_of(x, s, t);
     s->current = t;
     s->asked = 0;
-    if (in->code == FT_CODE_EXIT) {
+    if (!is_guided(x, s, t)) return s->dropped = true, false;
+    if (ends_process(x, s, t, in)) {
         s->ended = true;
+        follow_guide(x, s);
         end_path(x, s, false);
         return false;
     }
-    if (s->instructions++ >= MOST_INSTRUCTIONS) return end_path(x, s, true), false;
+    if (s->instructions++ >= MOST_INSTRUCTIONS) return cut(x, s);
     if (!s->decided) note_step(s, t);
     bool done = x_synchronise(x, s, t, in);
     if (!done && (s->dropped || x->full)) return false;
@@ -433,14 +511,17 @@ static bool do_visible(exploration *x, xstate *s, uint32_t t)
     if (t < x->from->n && s->threads[t].status != BLOCKED) x->paths->moves[t] = true;
     s->decided = 0;
     if (s->threads[t].status == BLOCKED) return true;
+    follow_guide(x, s);
     if (done) top(s, t)->at++;
     s->threads[t].visible = false;
     return true;
 }
 
+/* A timed wait may end by itself. */
 static bool can_go(const xstate *s, uint32_t t)
 {
-    return s->threads[t].status == RUNS;
+    const running *r = &s->threads[t];
+    return r->status == RUNS || (r->status == WAITS && r->timed);
 }
 
 /* Of the threads that stand before a visible instruction one after the other goes first. */
@@ -466,9 +547,12 @@ static bool go_on(exploration *x, xstate *s)
 
 static uint32_t next_thread(const exploration *x, const xstate *s)
 {
-    if (!x->scheduler && s->current < s->n && can_go(s, s->current)) return s->current;
+    if (!x->scheduler && s->current < s->n && s->threads[s->current].status == RUNS)
+        return s->current;
     for (uint32_t t = 0; t < s->n; t++)
-        if (can_go(s, t) && (!x->scheduler || !s->threads[t].visible)) return t;
+        if (s->threads[t].status == RUNS && (!x->scheduler || !s->threads[t].visible)) return t;
+    for (uint32_t t = 0; t < s->n && !x->scheduler; t++)
+        if (can_go(s, t)) return t;
     return s->n;
 }
 
@@ -491,8 +575,9 @@ static void explore(exploration *x, xstate *s)
                 end_path(x, s, false);
             return;
         }
-        if (!s->threads[t].visible && !run_local(x, s, t)) return;
-        if (s->threads[t].status != RUNS || x->scheduler) continue;
+        bool waits = s->threads[t].status == WAITS;
+        if (!waits && !s->threads[t].visible && !run_local(x, s, t)) return;
+        if (!waits && (s->threads[t].status != RUNS || x->scheduler)) continue;
         if (!do_visible(x, s, t)) return;
     }
 }
@@ -504,7 +589,8 @@ static void begin_thread(exploration *x, xstate *s, uint32_t t)
     ctx *c = x->c;
     const thread_state *from = &x->from->threads[t];
     running *r = &s->threads[s->n++];
-    *r = (running){.status = RUNS, .root = c->nodes.data[from->nodes[0]].root};
+    *r = (running){
+        .status = RUNS, .root = c->nodes.data[from->nodes[0]].root, .open = from->way->own.open};
     for (uint32_t i = 0; i < from->way->own.n; i++) {
         const frame_of_way *w = &from->way->own.frames[i];
         const ft_function *f = &c->program->functions.data[w->function];
@@ -530,10 +616,46 @@ static void begin_thread(exploration *x, xstate *s, uint32_t t)
     }
     if (!barrier && !condition) return;
     r->status = barrier ? WAITS_AT_BARRIER : WAITS;
+    r->timed = in->code == FT_CODE_TIMED_WAIT;
     r->queue = ctx_operand_at(c, from, 0);
     r->queue_objects = ctx_objects_at(c, from, 0);
     r->since = ctx_fresh(c, 64);
     ft_vec_push(&s->constraints, ctx_two(c, FT_OP_BVSLT, r->since, ctx_literal(c, 64, 0)));
+}
+
+/* A lock that the thread must hold: a mutex or a read-write lock, which is not known. */
+static void begin_lock(exploration *x, xstate *s, uint32_t t, const held *h)
+{
+    cell lock = {.at = h->at, .objects = h->objects, .holder = t + 1, .count = 1};
+    if (x->c->recursive_mutexes) lock.count = UINT8_MAX;
+    if (h->mode == HELD_ALONE) {
+        x_push(x, &s->locks, lock);
+        x_push(x, &s->rw_locks, lock);
+        return;
+    }
+    lock.holder = FREE;
+    x_hold_to_read(x, &lock, t);
+    x_push(x, &s->rw_locks, lock);
+}
+
+/* Flags of the functions that the thread is in the middle of. */
+static void begin_onces(exploration *x, xstate *s, uint32_t t)
+{
+    ctx *c = x->c;
+    const thread_state *from = &x->from->threads[t];
+    for (uint32_t i = 0; i + 1 < from->way->own.n; i++) {
+        const frame_of_way *w = &from->way->own.frames[i];
+        const ft_function *f = &c->program->functions.data[w->function];
+        const ft_instruction *in = &f->instructions.data[w->instruction];
+        const ft_operand *flag = &f->operands.data[in->operands];
+        env view = from->env; /* borrowed */
+        view.frame = from->registers[i];
+        if (in->code != FT_CODE_ONCE) continue;
+        x_push(x, &s->onces,
+               (cell){.at = env_operand(c, &view, from->nodes[i], flag),
+                      .objects = ft_flow_points_to(c->flow, w->function, flag),
+                      .holder = t + 1});
+    }
 }
 
 static void begin_memory(exploration *x, xstate *s)
@@ -548,11 +670,8 @@ static void begin_memory(exploration *x, xstate *s)
                           .width = e->heap.data[i].width,
                           .objects = e->heap.data[i].objects});
         for (size_t i = 0; i < e->must.len && ctx_uses(c, FT_CONTEXT_MUST_HELD); i++)
-            if (e->must.data[i].mode == HELD_ALONE)
-                x_push(x, &s->locks,
-                       (cell){.at = e->must.data[i].at,
-                              .objects = e->must.data[i].objects,
-                              .holder = t + 1});
+            begin_lock(x, s, t, &e->must.data[i]);
+        begin_onces(x, s, t);
     }
     for (size_t i = 0; i < x->from->claims.len; i++)
         ft_vec_push(&s->constraints, x->from->claims.data[i].term);

@@ -381,6 +381,8 @@ static void find_writes(ctx *c)
                 ft_bits_join(late, bits, words);
             c->recursive_mutexes |=
                 in->code == FT_CODE_MUTEX_INIT && in->attribute == FT_MUTEX_RECURSIVE;
+            c->checking_mutexes |=
+                in->code == FT_CODE_MUTEX_INIT && in->attribute == FT_MUTEX_CHECKING;
         }
     }
     for (uint32_t w = 0; w < words; w++) c->kept[w] = ~late[w];

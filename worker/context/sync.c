@@ -1,6 +1,6 @@
 #include "context/internal.h"
 
-enum { BUSY = 16, AGAIN = 11, TIMED_OUT = 110 };
+enum { AGAIN = 11, TIMED_OUT = 110 };
 
 static ft_term none_equal(ctx *c, ft_term at, const ft_term *others, uint32_t n)
 {
@@ -10,9 +10,8 @@ static ft_term none_equal(ctx *c, ft_term at, const ft_term *others, uint32_t n)
     return all;
 }
 
-/* Finds the newest cell of the address in a list: *which is it, NULL if none is. */
-static bool find_cell(exploration *x, xstate *s, const cell *list, ft_term at,
-                      const uint64_t *objects, const cell **which)
+bool x_find(exploration *x, xstate *s, const cell *list, ft_term at, const uint64_t *objects,
+            const cell **which)
 {
     ft_term arms[MOST_ARMS], seen[MOST_ARMS];
     const cell *cells[MOST_ARMS];
@@ -36,117 +35,28 @@ static bool find_cell(exploration *x, xstate *s, const cell *list, ft_term at,
     return true;
 }
 
-/* ---- locks ---- */
-
-/* The condition under which a lock that no step has used yet may be held; others than threads of
- * the context: always. */
-static ft_term may_be_held(exploration *x, ft_term at, const uint64_t *objects)
-{
-    ctx *c = x->c;
-    ft_term any = ctx_literal(c, 1, 0), always = ctx_literal(c, 1, 1);
-    if (c->options.others || !ctx_uses(c, FT_CONTEXT_MAY_HELD) || ctx_is_left_locked(c, objects))
-        return always;
-    for (uint32_t u = 0; u < x->from->n; u++) {
-        const env *e = &x->from->threads[u].env;
-        if (e->may_any || ft_bits_meet(e->may_objects, objects, ft_flow_words(c->flow)))
-            return always;
-        for (size_t i = 0; i < e->may.len; i++)
-            if (!ctx_are_apart(c, at, objects, 1, e->may.data[i].at, e->may.data[i].objects, 1))
-                any = ctx_two(c, FT_OP_OR, any, ctx_equal(c, at, e->may.data[i].at));
-    }
-    return any;
-}
-
-/* The holder of the lock: FREE, STRANGER or a thread + 1. */
-static bool find_holder(exploration *x, xstate *s, ft_term at, const uint64_t *objects,
-                        uint32_t *holder)
-{
-    const cell *w;
-    uint32_t arm;
-    if (!find_cell(x, s, s->locks, at, objects, &w)) return false;
-    if (w) return *holder = w->holder, true;
-    /* Free in any case; held only where the condition allows it: both may be. */
-    ft_term arms[2] = {ctx_literal(x->c, 1, 1), may_be_held(x, at, objects)};
-    ft_term is = ctx_symbol(x->c, NO_NODE, SYMBOL_FRESH, x->c->fresh++, 1);
-    arms[0] = is;
-    arms[1] = ctx_two(x->c, FT_OP_AND, ctx_not(x->c, is), arms[1]);
-    if (!x_decide(x, s, arms, 2, &arm)) return false;
-    *holder = arm ? STRANGER : FREE;
-    return true;
-}
-
-static void put_lock(exploration *x, xstate *s, ft_term at, const uint64_t *objects,
-                     uint32_t holder)
-{
-    x_push(x, &s->locks, (cell){.at = at, .objects = objects, .holder = holder});
-}
-
-static void wake_blocked(xstate *s)
-{
-    for (uint32_t t = 0; t < s->n; t++)
-        if (s->threads[t].status == BLOCKED) s->threads[t].status = RUNS;
-}
-
-static bool block(exploration *x, xstate *s, uint32_t t, ft_term at, const uint64_t *objects,
-                  uint32_t holder)
-{
-    if (holder == STRANGER) put_lock(x, s, at, objects, STRANGER);
-    s->threads[t].status = BLOCKED;
-    return false;
-}
-
-/* reads: others that read do not matter, and cells do not tell how they hold it. */
-static bool take(exploration *x, xstate *s, uint32_t t, ft_term at, const uint64_t *objects,
-                 bool reads)
-{
-    uint32_t holder;
-    if (!find_holder(x, s, at, objects, &holder)) return false;
-    bool own = holder == t + 1 && x->c->recursive_mutexes;
-    if (holder != FREE && !own && !reads) return block(x, s, t, at, objects, holder);
-    put_lock(x, s, at, objects, t + 1);
-    return true;
-}
-
-static bool try_take(exploration *x, xstate *s, uint32_t t, ft_term at, const uint64_t *objects,
-                     const ft_instruction *in)
-{
-    uint32_t holder;
-    if (!find_holder(x, s, at, objects, &holder)) return false;
-    if (holder == FREE)
-        put_lock(x, s, at, objects, t + 1);
-    else if (holder == STRANGER)
-        put_lock(x, s, at, objects, STRANGER);
-    x_result(s, t, in,
-             ctx_literal(x->c, 32,
-                         holder == FREE                   ? 0
-                         : in->code == FT_CODE_TIMED_LOCK ? TIMED_OUT
-                                                          : BUSY));
-    return true;
-}
-
-static void unlock(exploration *x, xstate *s, ft_term at, const uint64_t *objects)
-{
-    put_lock(x, s, at, objects, FREE);
-    wake_blocked(s);
-}
-
 /* ---- conditions ---- */
 
 static bool wait(exploration *x, xstate *s, uint32_t t, const ft_instruction *in)
 {
     running *r = &s->threads[t];
     ft_term at = x_operand(x, s, t, in, 0), mutex = x_operand(x, s, t, in, 1);
+    if (r->status == WAITS) { /* its time is up */
+        r->status = RUNS;
+        r->woken = r->late = true;
+    }
     if (r->woken) {
-        if (!take(x, s, t, mutex, x_objects(x, s, t, in, 1), false)) return false;
-        s->threads[t].woken = false;
-        x_result(s, t, in, ctx_literal(x->c, 32, 0));
+        if (!x_take(x, s, t, mutex, x_objects(x, s, t, in, 1))) return false;
+        x_result(s, t, in, ctx_literal(x->c, 32, s->threads[t].late ? TIMED_OUT : 0));
+        s->threads[t].woken = s->threads[t].late = false;
         return true;
     }
     r->status = WAITS;
+    r->timed = in->code == FT_CODE_TIMED_WAIT;
     r->queue = at;
     r->queue_objects = x_objects(x, s, t, in, 0);
     r->since = ctx_literal(x->c, 64, ++s->waits);
-    unlock(x, s, mutex, x_objects(x, s, t, in, 1));
+    x_give_back(x, s, mutex, x_objects(x, s, t, in, 1));
     return false;
 }
 
@@ -257,7 +167,7 @@ static bool arrive(exploration *x, xstate *s, uint32_t t, const ft_instruction *
     uint32_t arm;
     ft_term at = x_operand(x, s, t, in, 0);
     const uint64_t *objects = x_objects(x, s, t, in, 0);
-    if (!find_cell(x, s, s->barriers, at, objects, &w)) return false;
+    if (!x_find(x, s, s->barriers, at, objects, &w)) return false;
     cell b = w ? *w : unseen_barrier(x, s, at, objects);
     if (!w) { /* both arms of what is decided next see it */
         x_push(x, &s->barriers, b);
@@ -299,7 +209,7 @@ static bool lower(exploration *x, xstate *s, uint32_t t, const ft_instruction *i
     uint32_t arm;
     ft_term at = x_operand(x, s, t, in, 0);
     const uint64_t *objects = x_objects(x, s, t, in, 0);
-    if (!find_cell(x, s, s->semaphores, at, objects, &w)) return false;
+    if (!x_find(x, s, s->semaphores, at, objects, &w)) return false;
     cell b = w ? *w : (cell){.at = at, .objects = objects, .value = ctx_fresh(c, 32)};
     if (!w) {
         x_push(x, &s->semaphores, b);
@@ -309,7 +219,7 @@ static bool lower(exploration *x, xstate *s, uint32_t t, const ft_instruction *i
     ft_term arms[2] = {ctx_not(c, ctx_equal(c, b.value, ctx_literal(c, 32, 0))), FT_NO_TERM};
     arms[1] = ctx_not(c, arms[0]);
     if (!x_decide(x, s, arms, 2, &arm)) return false;
-    if (arm && in->code == FT_CODE_SEM_WAIT) return block(x, s, t, at, objects, FREE);
+    if (arm && in->code == FT_CODE_SEM_WAIT) return x_block(s, t);
     ft_instruction sub = {.code = FT_CODE_SUB, .width = 32};
     ft_term both[2] = {b.value, ctx_literal(c, 32, 1)};
     b.at = at;
@@ -327,12 +237,12 @@ static bool raise(exploration *x, xstate *s, uint32_t t, const ft_instruction *i
     const cell *w;
     ft_term at = x_operand(x, s, t, in, 0);
     const uint64_t *objects = x_objects(x, s, t, in, 0);
-    if (!find_cell(x, s, s->semaphores, at, objects, &w)) return false;
+    if (!x_find(x, s, s->semaphores, at, objects, &w)) return false;
     ft_instruction sum = {.code = FT_CODE_ADD, .width = 32};
     ft_term both[2] = {w ? w->value : ctx_fresh(c, 32), ctx_literal(c, 32, 1)};
     x_push(x, &s->semaphores,
            (cell){.at = at, .objects = objects, .value = ctx_compute(c, &sum, both, NULL)});
-    wake_blocked(s);
+    x_wake(s);
     x_result(s, t, in, ctx_literal(c, 32, 0));
     return true;
 }
@@ -342,20 +252,14 @@ static bool raise(exploration *x, xstate *s, uint32_t t, const ft_instruction *i
 static bool create(exploration *x, xstate *s, uint32_t t, const ft_instruction *in)
 {
     ctx *c = x->c;
-    ft_term arms[MOST_ARMS], at = x_operand(x, s, t, in, 0), argument = x_operand(x, s, t, in, 1);
-    uint32_t n, arm;
-    const running_frame *f = &s->threads[t].frames.data[s->threads[t].frames.len - 1];
-    const uint32_t *targets = ft_flow_targets(c->flow, f->function, f->at, &n);
-    if (n > MOST_ARMS) n = MOST_ARMS;
-    for (uint32_t i = 0; i < n; i++)
-        arms[i] = ctx_equal(
-            c, at, ctx_literal(c, 64, c->base[c->program->functions.data[targets[i]].symbol]));
-    if (!n || !x_decide(x, s, arms, n, &arm)) return false;
+    ft_term argument = x_operand(x, s, t, in, 1);
+    uint32_t function;
+    if (!x_target(x, s, t, in, 0, &function)) return false;
     if (s->n < MOST_RUNNING) {
         running *r = &s->threads[s->n++];
         *r = (running){.status = RUNS,
-                       .root = ctx_root_node(c, 1024 + x->labels++ % 1024 * 1024, targets[arm])};
-        x_enter(x, s, s->n - 1, targets[arm], &argument, 1);
+                       .root = ctx_root_node(c, 1024 + x->labels++ % 1024 * 1024, function)};
+        x_enter(x, s, s->n - 1, function, &argument, 1);
     } else {
         x->full = true;
     }
@@ -398,31 +302,6 @@ static bool update(exploration *x, xstate *s, uint32_t t, const ft_instruction *
 
 /* ---- all of them ---- */
 
-static bool on_lock(exploration *x, xstate *s, uint32_t t, const ft_instruction *in)
-{
-    ft_term at = x_operand(x, s, t, in, 0);
-    const uint64_t *objects = x_objects(x, s, t, in, 0);
-    switch (in->code) {
-    case FT_CODE_TRY_LOCK:
-    case FT_CODE_TIMED_LOCK:
-    case FT_CODE_TRY_READ_LOCK:
-    case FT_CODE_TRY_WRITE_LOCK:
-        return try_take(x, s, t, at, objects, in);
-    case FT_CODE_UNLOCK:
-        unlock(x, s, at, objects);
-        x_result(s, t, in, ctx_literal(x->c, 32, 0));
-        return true;
-    case FT_CODE_RW_UNLOCK:
-        unlock(x, s, at, objects);
-        x_result(s, t, in, ctx_literal(x->c, 32, 0));
-        return true;
-    default:
-        if (!take(x, s, t, at, objects, in->code == FT_CODE_READ_LOCK)) return false;
-        x_result(s, t, in, ctx_literal(x->c, 32, 0));
-        return true;
-    }
-}
-
 static bool on_memory(exploration *x, xstate *s, uint32_t t, const ft_instruction *in)
 {
     bool stores = in->code == FT_CODE_ATOMIC_STORE;
@@ -442,8 +321,8 @@ bool x_synchronise(exploration *x, xstate *s, uint32_t t, const ft_instruction *
     ft_code code = (ft_code)in->code;
     ft_term at = in->n_operands ? x_operand(x, s, t, in, 0) : FT_NO_TERM;
     const uint64_t *objects = in->n_operands ? x_objects(x, s, t, in, 0) : NULL;
-    if (code >= FT_CODE_LOCK && code <= FT_CODE_UNLOCK) return on_lock(x, s, t, in);
-    if (code >= FT_CODE_READ_LOCK && code <= FT_CODE_RW_UNLOCK) return on_lock(x, s, t, in);
+    if (code >= FT_CODE_LOCK && code <= FT_CODE_UNLOCK) return x_mutex(x, s, t, in);
+    if (code >= FT_CODE_READ_LOCK && code <= FT_CODE_RW_UNLOCK) return x_rw_lock(x, s, t, in);
     if (code >= FT_CODE_ATOMIC_LOAD && code <= FT_CODE_ATOMIC_SWAP) return on_memory(x, s, t, in);
     switch (code) {
     case FT_CODE_WAIT:
@@ -479,7 +358,9 @@ bool x_synchronise(exploration *x, xstate *s, uint32_t t, const ft_instruction *
         return raise(x, s, t, in);
     case FT_CODE_CREATE:
         return create(x, s, t, in);
-    default: /* a join finds its thread ended; a once has been done */
+    case FT_CODE_ONCE:
+        return x_once(x, s, t, in);
+    default: /* a join finds its thread ended */
         if (in->result != FT_NO_REGISTER)
             x_result(s, t, in, ctx_fresh(x->c, ft_instruction_result_width(in)));
         return true;
