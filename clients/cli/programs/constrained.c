@@ -1,30 +1,53 @@
-/* From a schedule of a set to the file that a native program follows (raw/constrained.h). */
+/* From the schedules of a set to the file that a native program follows (raw/constrained.h). */
+#include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/contract.h"
 #include "maker/symbols/line_ranges.h"
 #include "programs/constrained.h"
+#include "programs/selectors.h"
 #include "raw/constrained.h"
 #include "schedules/schedules.h"
 
 /* Statements of headers of the system may be placed some lines later. */
 enum { STATEMENT = 3 };
 
+/* A schedule that a run may follow. */
+typedef struct listed {
+    uint32_t epoch;
+    const ft_schedule *schedule;
+} listed;
+
 struct ft_constrained_set {
     ft_schedule_set *set;
-    const ft_schedule *schedule; /* NULL: none covers the inputs */
+    const ft_schedule *schedule; /* of the entry; NULL: none covers the inputs */
+    FT_VEC(listed) all;          /* as in the file: that one, and those of the epochs behind it */
+    FT_VEC(uint32_t) first;      /* by epoch: its first schedule in `all` */
+    ft_constrained_value value;
+    void *context;
 };
 
 typedef struct building {
+    const ft_constrained_set *from;
     const ft_schedule_set *set;
-    const ft_schedule *s;
+    FT_VEC(ft_constrained_schedule) schedules;
     FT_VEC(ft_constrained_thread) threads;
     FT_VEC(ft_constrained_node) nodes;
     FT_VEC(ft_constrained_edge) edges;
     FT_VEC(ft_constrained_range) ranges;
+    FT_VEC(ft_constrained_number) bound;
     FT_VEC(ft_source_line) lines;
-    uint32_t *number; /* by node of the schedule: its number in its thread, from 1 */
+    ft_selectors selectors;
+    ft_map objects; /* text -> object */
+    uint32_t n_objects, n_globals;
+    /* of the schedule at hand */
+    listed at;
+    const ft_schedule *s;
+    uint32_t *number;                     /* by node: its number in its thread, from 1 */
+    uint32_t native[FT_SCHEDULE_THREADS]; /* by thread: its number in the file */
+    uint32_t n_threads;
 } building;
 
 /* Detaching has no hook, and orders nothing for a program that follows its schedule. */
@@ -89,25 +112,82 @@ static bool operation_of(const ft_node *n, uint32_t *operation)
     return false;
 }
 
-/* ---- threads: "0.2" is the second that "0" creates */
+/* ---- threads: "0.2" is the second that "0" creates; the epoch's own come first */
+
+static const char *thread_name(const ft_schedule_set *set, const ft_schedule *s, uint32_t thread)
+{
+    return ft_schedule_text_of(set, s->threads.data[thread]);
+}
 
 static const char *name_of(const building *b, uint32_t thread)
 {
-    return ft_schedule_text_of(b->set, b->s->threads.data[thread]);
+    return thread_name(b->set, b->s, thread);
+}
+
+/* By thread of the schedule: its number in the file. Returns how many the file has. */
+static uint32_t number_threads(const ft_schedule_set *set, listed at, uint32_t *native)
+{
+    const ft_epoch *e = &set->epochs.data[at.epoch];
+    uint32_t n = e->stands.len ? (uint32_t)e->stands.len : 1;
+    for (uint32_t t = 0; t < at.schedule->threads.len; t++) {
+        const char *name = thread_name(set, at.schedule, t);
+        native[t] = strchr(name, '.') ? n++ : (uint32_t)strtoul(name, NULL, 10);
+    }
+    return n;
+}
+
+/* The thread whose name is the first `length` bytes. */
+static uint32_t parent_of(const building *b, const char *name, size_t length)
+{
+    for (uint32_t t = 0; t < b->s->threads.len; t++)
+        if (strlen(name_of(b, t)) == length && strncmp(name_of(b, t), name, length) == 0)
+            return b->native[t];
+    return FT_CONSTRAINED_NONE;
 }
 
 static void add_threads(building *b)
 {
+    size_t first = b->threads.len;
+    for (uint32_t t = 0; t < b->n_threads; t++)
+        ft_vec_push(&b->threads, (ft_constrained_thread){.parent = FT_CONSTRAINED_NONE});
     for (uint32_t t = 0; t < b->s->threads.len; t++) {
         const char *name = name_of(b, t), *dot = strrchr(name, '.');
-        ft_constrained_thread thread = {.parent = FT_CONSTRAINED_NONE,
-                                        .nth = dot ? (uint32_t)strtoul(dot + 1, NULL, 10) : 0};
-        for (uint32_t p = 0; dot && p < t; p++)
-            if (strlen(name_of(b, p)) == (size_t)(dot - name) &&
-                strncmp(name_of(b, p), name, (size_t)(dot - name)) == 0)
-                thread.parent = p;
-        ft_vec_push(&b->threads, thread);
+        if (!dot) continue;
+        ft_constrained_thread *thread = &b->threads.data[first + b->native[t]];
+        thread->nth = (uint32_t)strtoul(dot + 1, NULL, 10);
+        thread->parent = parent_of(b, name, (size_t)(dot - name));
     }
+}
+
+/* ---- objects: globals are the same in every epoch, others have names of their own in each */
+
+static bool is_global(const char *name)
+{
+    return *name == '@';
+}
+
+static void list_objects(building *b, bool globals)
+{
+    for (size_t k = 0; k < b->from->all.len; k++) {
+        const ft_schedule *s = b->from->all.data[k].schedule;
+        for (size_t o = 0; o < s->objects.len; o++) {
+            uint32_t text = s->objects.data[o];
+            bool fresh;
+            if (is_global(ft_schedule_text_of(b->set, text)) != globals) continue;
+            (void)ft_map_slot(&b->objects, text, b->n_objects + 1, &fresh);
+            b->n_objects += fresh;
+        }
+    }
+    if (globals) b->n_globals = b->n_objects;
+}
+
+static uint32_t object_of(const building *b, uint32_t object)
+{
+    uint64_t number = 0;
+    if (object == FT_NO_ID) return 0;
+    bool known = ft_map_get(&b->objects, b->s->objects.data[object], &number);
+    FT_REQUIRE(known);
+    return (uint32_t)number;
 }
 
 /* ---- places */
@@ -134,7 +214,10 @@ static uint32_t line_of(building *b, const ft_node *n)
 
 static ft_status find_code(building *b, const char *program, ft_error *err)
 {
-    for (size_t i = 0; i < b->s->nodes.len; i++) (void)line_of(b, &b->s->nodes.data[i]);
+    for (size_t k = 0; k < b->from->all.len; k++) {
+        const ft_schedule *s = b->from->all.data[k].schedule;
+        for (size_t i = 0; i < s->nodes.len; i++) (void)line_of(b, &s->nodes.data[i]);
+    }
     ft_status status = ft_line_ranges_find(program, b->lines.data, b->lines.len, err);
     for (size_t i = 0; i < b->lines.len && status == FT_OK; i++)
         if (!b->lines.data[i].code.len)
@@ -185,7 +268,7 @@ static void add_edges(building *b, const ft_node *from, ft_constrained_node *to)
     to->first_edge = (uint32_t)b->edges.len;
     for (uint32_t e = 0; e < from->n_edges; e++) {
         uint32_t before = b->s->edges.data[from->edges + e];
-        ft_constrained_edge edge = {b->s->nodes.data[before].thread, b->number[before]};
+        ft_constrained_edge edge = {b->native[b->s->nodes.data[before].thread], b->number[before]};
         if (edge.n) ft_vec_push(&b->edges, edge);
     }
     to->n_edges = (uint32_t)b->edges.len - to->first_edge;
@@ -194,8 +277,9 @@ static void add_edges(building *b, const ft_node *from, ft_constrained_node *to)
 static void add_node(building *b, size_t i)
 {
     const ft_node *from = &b->s->nodes.data[i];
-    ft_constrained_node to = {.object = from->object == FT_NO_ID ? 0 : from->object + 1,
-                              .peer = from->peer,
+    ft_constrained_node to = {.object = object_of(b, from->object),
+                              .peer = from->peer == FT_NO_ID ? FT_CONSTRAINED_NONE
+                                                             : b->native[from->peer],
                               .timed_out = from->timed_out};
     if (!operation_of(from, &to.operation)) return;
     if (from->kind == FT_NODE_LEAVE) to.timed_out = arrived_last(b, i);
@@ -206,12 +290,44 @@ static void add_node(building *b, size_t i)
 
 static void add_nodes(building *b)
 {
-    for (uint32_t t = 0; t < b->threads.len; t++) {
-        b->threads.data[t].first = (uint32_t)b->nodes.len;
+    ft_constrained_thread *own = b->threads.data + b->threads.len - b->n_threads;
+    for (uint32_t t = 0; t < b->n_threads; t++) {
+        own[t].first = (uint32_t)b->nodes.len;
         for (size_t i = 0; i < b->s->nodes.len; i++)
-            if (b->s->nodes.data[i].thread == t) add_node(b, i);
-        b->threads.data[t].n = (uint32_t)b->nodes.len - b->threads.data[t].first;
+            if (b->native[b->s->nodes.data[i].thread] == t) add_node(b, i);
+        own[t].n = (uint32_t)b->nodes.len - own[t].first;
     }
+}
+
+/* ---- schedules */
+
+static void add_next(building *b, ft_constrained_schedule *to)
+{
+    to->next = FT_CONSTRAINED_NONE;
+    if (b->s->end != FT_SCHEDULE_EPOCH) return;
+    to->next = ft_schedule_epoch_named(b->set, b->s->next);
+    const ft_epoch *next = &b->set->epochs.data[to->next];
+    to->first_bound = (uint32_t)b->bound.len;
+    to->n_bound = (uint32_t)b->s->bound.len;
+    for (size_t i = 0; i < b->s->bound.len; i++) {
+        ft_vec_push(&b->bound, b->native[b->s->bound.data[i]]);
+        to->awaited += next->stands.data[i].kind != FT_STANDING_ENDED;
+    }
+}
+
+static void add_schedule(building *b)
+{
+    b->s = b->at.schedule;
+    b->number = ft_calloc(b->s->nodes.len + 1, sizeof *b->number);
+    b->n_threads = number_threads(b->set, b->at, b->native);
+    ft_constrained_schedule made = {.first_thread = (uint32_t)b->threads.len,
+                                    .n_threads = b->n_threads};
+    add_threads(b);
+    number_nodes(b);
+    add_nodes(b);
+    add_next(b, &made);
+    ft_vec_push(&b->schedules, made);
+    free(b->number);
 }
 
 /* ---- the set */
@@ -230,16 +346,28 @@ static bool value_of(void *context, const ft_schedule_input *input, const char *
     return a->value(a->context, name, value);
 }
 
+/* Behind a schedule that ends the run there is no other epoch. */
+static void list_schedules(ft_constrained_set *set)
+{
+    ft_vec_push(&set->all, (listed){0, set->schedule});
+    ft_vec_push(&set->first, 0);
+    if (set->schedule->end != FT_SCHEDULE_EPOCH) return;
+    for (uint32_t e = 1; e < set->set->epochs.len; e++) {
+        const ft_epoch *epoch = &set->set->epochs.data[e];
+        ft_vec_push(&set->first, (uint32_t)set->all.len);
+        for (size_t i = 0; i < epoch->schedules.len; i++)
+            ft_vec_push(&set->all, (listed){e, &epoch->schedules.data[i]});
+    }
+}
+
 static ft_status select_one(ft_constrained_set *set, asking *a, ft_error *err)
 {
     uint32_t chosen;
     ft_status status = ft_schedule_select(set->set, 0, value_of, a, &chosen, err);
     if (status || chosen == FT_NO_SCHEDULE) return status;
     set->schedule = &set->set->epochs.data[0].schedules.data[chosen];
-    if (set->schedule->end != FT_SCHEDULE_EPOCH) return FT_OK;
-    return ft_error_set(err, FT_USAGE,
-                        "schedule %s goes on in another epoch, which native runs do not have",
-                        ft_constrained_name(set));
+    list_schedules(set);
+    return FT_OK;
 }
 
 ft_status ft_constrained_open(const char *text, size_t length, ft_constrained_value value,
@@ -247,6 +375,8 @@ ft_status ft_constrained_open(const char *text, size_t length, ft_constrained_va
 {
     asking a = {value, context};
     ft_constrained_set *made = ft_calloc(1, sizeof *made);
+    made->value = value;
+    made->context = context;
     ft_status status = ft_schedule_set_read(text, length, &made->set, err);
     if (status == FT_OK) status = select_one(made, &a, err);
     if (status == FT_OK)
@@ -260,6 +390,8 @@ void ft_constrained_close(ft_constrained_set *set)
 {
     if (!set) return;
     ft_schedule_set_free(set->set);
+    ft_vec_release(&set->all);
+    ft_vec_release(&set->first);
     free(set);
 }
 
@@ -277,86 +409,119 @@ bool ft_constrained_is_stuck(const ft_constrained_set *set)
 
 static void print(const building *b, ft_constrained_way way, ft_strbuf *out)
 {
+    const ft_selectors *s = &b->selectors;
     const struct {
         const void *data;
-        size_t size;
-    } parts[] = {{b->threads.data, b->threads.len * sizeof *b->threads.data},
-                 {b->nodes.data, b->nodes.len * sizeof *b->nodes.data},
-                 {b->edges.data, b->edges.len * sizeof *b->edges.data},
-                 {b->ranges.data, b->ranges.len * sizeof *b->ranges.data}};
+        size_t n, size;
+        size_t offset; /* of its count in the header */
+    } parts[] = {
+#define PART(from, name)                                                                           \
+    {(from)->name.data, (from)->name.len, sizeof *(from)->name.data,                               \
+     offsetof(ft_constrained_header, name)}
+        PART(b, nodes), PART(b, ranges), PART(s, terms),  PART(b, schedules), PART(b, threads),
+        PART(b, edges), PART(b, bound),  PART(s, epochs), PART(s, choices),   PART(s, kids),
+#undef PART
+    };
     ft_constrained_header head = {.bytes = sizeof head,
-                                  .threads = (uint32_t)b->threads.len,
-                                  .nodes = (uint32_t)b->nodes.len,
-                                  .edges = (uint32_t)b->edges.len,
-                                  .ranges = (uint32_t)b->ranges.len,
-                                  .objects = (uint32_t)b->s->objects.len,
+                                  .objects = b->n_objects,
+                                  .globals = b->n_globals,
                                   .stops = way.stops,
                                   .prefix = b->set->prefix,
                                   .notes = way.delays != 0,
                                   .delays = way.delays};
     memcpy(head.magic, FT_CONSTRAINED_MAGIC, sizeof head.magic);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) head.bytes += parts[i].size;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        uint32_t n = (uint32_t)parts[i].n;
+        memcpy((char *)&head + parts[i].offset, &n, sizeof n);
+        head.bytes += parts[i].n * parts[i].size;
+    }
     ft_strbuf_add(out, (const char *)&head, sizeof head);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i].size) ft_strbuf_add(out, parts[i].data, parts[i].size);
+        if (parts[i].n) ft_strbuf_add(out, parts[i].data, parts[i].n * parts[i].size);
+}
+
+static ft_status add_selectors(building *b, const char *program, ft_error *err)
+{
+    asking a = {b->from->value, b->from->context};
+    ft_selectors_from from = {.set = b->set,
+                              .program = program,
+                              .value = value_of,
+                              .context = &a,
+                              .first = b->from->first.data};
+    if (b->from->schedule->end != FT_SCHEDULE_EPOCH) return FT_OK;
+    return ft_selectors_make(&b->selectors, &from, err);
+}
+
+static void release(building *b)
+{
+    for (size_t i = 0; i < b->lines.len; i++) ft_vec_release(&b->lines.data[i].code);
+    ft_vec_release(&b->lines);
+    ft_vec_release(&b->schedules);
+    ft_vec_release(&b->threads);
+    ft_vec_release(&b->nodes);
+    ft_vec_release(&b->edges);
+    ft_vec_release(&b->ranges);
+    ft_vec_release(&b->bound);
+    ft_selectors_release(&b->selectors);
+    ft_map_release(&b->objects);
 }
 
 ft_status ft_constrained_make(const ft_constrained_set *set, const char *program,
                               ft_constrained_way way, ft_strbuf *out, ft_error *err)
 {
     FT_REQUIRE(set->schedule);
-    building b = {.set = set->set, .s = set->schedule};
-    b.number = ft_calloc(b.s->nodes.len + 1, sizeof *b.number);
+    building b = {.from = set, .set = set->set};
     ft_status status = find_code(&b, program, err);
+    if (status == FT_OK) status = add_selectors(&b, program, err);
     if (status == FT_OK) {
-        add_threads(&b);
-        number_nodes(&b);
-        add_nodes(&b);
+        list_objects(&b, true);
+        list_objects(&b, false);
+        for (size_t i = 0; i < set->all.len; i++) {
+            b.at = set->all.data[i];
+            add_schedule(&b);
+        }
         print(&b, way, out);
     }
-    for (size_t i = 0; i < b.lines.len; i++) ft_vec_release(&b.lines.data[i].code);
-    ft_vec_release(&b.lines);
-    ft_vec_release(&b.threads);
-    ft_vec_release(&b.nodes);
-    ft_vec_release(&b.edges);
-    ft_vec_release(&b.ranges);
-    free(b.number);
+    release(&b);
     return status;
 }
 
 /* ---- afterwards */
 
-static const ft_constrained_header *head_of(const char *file)
+static ft_constrained_header *head_of(char *file)
 {
-    return (const ft_constrained_header *)(const void *)file;
+    return (ft_constrained_header *)(void *)file;
 }
 
-static const ft_constrained_thread *threads_of(const char *file)
+static bool is_schedule_kept(const ft_constrained_tables *t, const ft_constrained_schedule *s)
 {
-    return (const ft_constrained_thread *)(const void *)(head_of(file) + 1);
-}
-
-bool ft_constrained_kept(const char *file)
-{
-    const ft_constrained_header *head = head_of(file);
-    const ft_constrained_thread *threads = threads_of(file);
-    const ft_constrained_node *nodes =
-        (const ft_constrained_node *)(const void *)(threads + head->threads);
-    const ft_constrained_edge *edges =
-        (const ft_constrained_edge *)(const void *)(nodes + head->nodes);
-    for (uint32_t n = 0; n < head->nodes; n++)
-        for (uint32_t e = 0; nodes[n].when && e < nodes[n].n_edges; e++) {
-            ft_constrained_edge edge = edges[nodes[n].first_edge + e];
-            const ft_constrained_node *before = &nodes[threads[edge.thread].first + edge.n - 1];
-            if (!before->when || before->when >= nodes[n].when) return false;
+    const ft_constrained_thread *threads = t->threads + s->first_thread;
+    for (uint32_t k = 0; k < s->n_threads; k++)
+        for (uint32_t i = 0; i < threads[k].n; i++) {
+            const ft_constrained_node *n = &t->nodes[threads[k].first + i];
+            for (uint32_t e = 0; n->when && e < n->n_edges; e++) {
+                ft_constrained_edge edge = t->edges[n->first_edge + e];
+                const ft_constrained_node *before =
+                    &t->nodes[threads[edge.thread].first + edge.n - 1];
+                if (!before->when || before->when >= n->when) return false;
+            }
         }
     return true;
 }
 
-/* The schedule's node that is that one of the file. */
-static uint32_t node_of(const ft_schedule *s, const char *file, uint32_t thread, uint32_t node)
+bool ft_constrained_kept(char *file)
 {
-    uint32_t left = node - threads_of(file)[thread].first, operation;
+    const ft_constrained_header *head = head_of(file);
+    ft_constrained_tables t = ft_constrained_tables_of(head_of(file));
+    for (uint32_t s = 0; s < head->schedules; s++)
+        if (!is_schedule_kept(&t, &t.schedules[s])) return false;
+    return !head->disorder;
+}
+
+/* The schedule's node that is that one of the file; thread: of the schedule. */
+static uint32_t node_of(const ft_schedule *s, uint32_t thread, uint32_t left)
+{
+    uint32_t operation;
     for (uint32_t i = 0; i < s->nodes.len; i++)
         if (s->nodes.data[i].thread == thread && operation_of(&s->nodes.data[i], &operation) &&
             left-- == 0)
@@ -364,33 +529,55 @@ static uint32_t node_of(const ft_schedule *s, const char *file, uint32_t thread,
     return FT_NO_ID;
 }
 
-void ft_constrained_print(const ft_constrained_set *set, const char *file, ft_strbuf *out)
+/* Where the run left the schedule. */
+static void print_place(const ft_constrained_set *set, char *file, ft_strbuf *out)
 {
-    const ft_schedule *s = set->schedule;
-    static const char *const outcomes[FT_CONSTRAINED_OUTCOMES] = {
-#define FT_ROW(symbol, meaning) meaning,
-        FT_CONSTRAINED_OUTCOME_TABLE(FT_ROW)
-#undef FT_ROW
-    };
     static const char *const operations[FT_CONSTRAINED_OPERATIONS] = {
 #define FT_ROW(symbol, name) name,
         FT_CONSTRAINED_OPERATION_TABLE(FT_ROW)
 #undef FT_ROW
     };
     const ft_constrained_header *head = head_of(file);
-    FT_REQUIRE(head->outcome < FT_CONSTRAINED_OUTCOMES);
-    ft_strbuf_puts(out, outcomes[head->outcome]);
-    if (head->outcome <= FT_CONSTRAINED_FOLLOWED_OUTCOME || head->thread >= s->threads.len) return;
-    uint32_t node =
-        head->node == FT_CONSTRAINED_NONE ? FT_NO_ID : node_of(s, file, head->thread, head->node);
-    ft_strbuf_printf(out, ": thread %s: %s",
-                     ft_schedule_text_of(set->set, s->threads.data[head->thread]),
-                     head->found < FT_CONSTRAINED_OPERATIONS ? operations[head->found] : "?");
+    ft_constrained_tables t = ft_constrained_tables_of(head_of(file));
+    listed at = set->all.data[head->schedule];
+    uint32_t native[FT_SCHEDULE_THREADS], thread = 0;
+    (void)number_threads(set->set, at, native);
+    while (thread < at.schedule->threads.len && native[thread] != head->thread) thread++;
+    bool named = thread < at.schedule->threads.len; /* else the thread has no node there */
+    if (head->found >= FT_CONSTRAINED_OPERATIONS) return;
+    ft_strbuf_puts(out, ": thread ");
+    if (named)
+        ft_strbuf_puts(out, thread_name(set->set, at.schedule, thread));
+    else
+        ft_strbuf_printf(out, "%u", head->thread);
+    ft_strbuf_printf(out, ": %s", operations[head->found]);
+    if (!named || head->node == FT_CONSTRAINED_NONE) return;
+    uint32_t first = t.threads[t.schedules[head->schedule].first_thread + head->thread].first;
+    uint32_t node = node_of(at.schedule, thread, head->node - first);
     if (node == FT_NO_ID) return;
-    const ft_node *n = &s->nodes.data[node];
+    const ft_node *n = &at.schedule->nodes.data[node];
     ft_strbuf_puts(out, "; the schedule has: ");
-    ft_node_print(set->set, s, node, out);
+    ft_node_print(set->set, at.schedule, node, out);
     if (n->line)
         ft_strbuf_printf(out, " at %s:%u", base_name(ft_schedule_text_of(set->set, n->file)),
                          n->line);
+}
+
+void ft_constrained_print(const ft_constrained_set *set, char *file, ft_strbuf *out)
+{
+    static const char *const outcomes[FT_CONSTRAINED_OUTCOMES] = {
+#define FT_ROW(symbol, meaning) meaning,
+        FT_CONSTRAINED_OUTCOME_TABLE(FT_ROW)
+#undef FT_ROW
+    };
+    const ft_constrained_header *head = head_of(file);
+    FT_REQUIRE(head->outcome < FT_CONSTRAINED_OUTCOMES && head->schedule < set->all.len);
+    ft_strbuf_puts(out, outcomes[head->outcome]);
+    if (head->outcome > FT_CONSTRAINED_FOLLOWED_OUTCOME) print_place(set, file, out);
+    if (!head->begun) return;
+    listed at = set->all.data[head->schedule];
+    ft_strbuf_printf(
+        out, "; %" PRIu32 " epochs, the last with schedule %s of %s (path %016" PRIx64 ")",
+        head->begun + 1, ft_schedule_text_of(set->set, at.schedule->name),
+        ft_schedule_text_of(set->set, set->set->epochs.data[at.epoch].name), head->path);
 }

@@ -16,73 +16,46 @@
 #include "libc/contract.h"
 #include "libc/libc.h"
 
-enum { THREADS = 64, SPINS = 200, LONGEST_DELAY = 50000 /* ns */ };
+enum { SPINS = 200, LONGEST_DELAY = 50000 /* ns */ };
 
 bool ft_rt_constrained;
+ft_rt_constrained_run ft_rt_c;
 
-/* A thread of the schedule. */
-typedef struct follower {
-    uint32_t thread, created;
-    bool open; /* a node is */
-    uint64_t random;
-    void *(*start)(void *);
-    void *argument;
-    pthread_t handle;
-    bool known; /* the handle */
-} follower;
-
-static struct {
-    ft_constrained_header *head;
-    ft_constrained_thread *threads;
-    ft_constrained_node *nodes;
-    const ft_constrained_edge *edges;
-    const ft_constrained_range *ranges;
-    uintptr_t *bound; /* by object: its address; 0: not known yet */
-    uintptr_t base, end;
-    follower followers[THREADS];
-    pthread_key_t key;
-    uint32_t left; /* 1: some thread has left the schedule: all go on freely */
-} c;
-
-static __thread follower *self;
+static pthread_key_t key;
+static __thread ft_rt_follower *self;
 
 /* ---- sleeping */
 
-static long futex(uint32_t *word, int operation, uint32_t value, const struct timespec *limit)
+long ft_rt_c_futex(uint32_t *word, int operation, uint32_t value, const struct timespec *limit)
 {
     return syscall(SYS_futex, word, operation, value, limit, NULL, 0);
 }
 
-static bool is_free(void)
-{
-    return __atomic_load_n(&c.left, __ATOMIC_ACQUIRE);
-}
-
 static void wake_all(void)
 {
-    for (uint32_t t = 0; t < c.head->threads; t++)
-        futex(&c.threads[t].done, FUTEX_WAKE, INT32_MAX, NULL);
+    for (uint32_t t = 0; t < ft_rt_c.schedule->n_threads; t++)
+        ft_rt_c_futex(&ft_rt_c.threads[t].done, FUTEX_WAKE, INT32_MAX, NULL);
+    ft_rt_c_futex(&ft_rt_c.head->begun, FUTEX_WAKE, INT32_MAX, NULL);
 }
 
-/* False: a thread has left the schedule meanwhile. */
-static bool await(const ft_constrained_edge *edge)
+bool ft_rt_c_await(const ft_constrained_edge *edge)
 {
     const struct timespec look = {.tv_nsec = 50000000};
-    ft_constrained_thread *t = &c.threads[edge->thread];
+    ft_constrained_thread *t = &ft_rt_c.threads[edge->thread];
     for (uint32_t spins = 0;; spins++) {
         uint32_t done = __atomic_load_n(&t->done, __ATOMIC_ACQUIRE);
         if (done >= edge->n) return true;
-        if (is_free()) return false;
+        if (ft_rt_c_is_free()) return false;
         if (spins < SPINS) continue;
         __atomic_store_n(&t->sleeps, 1, __ATOMIC_SEQ_CST);
         if (__atomic_load_n(&t->done, __ATOMIC_SEQ_CST) == done)
-            futex(&t->done, FUTEX_WAIT, done, &look);
+            ft_rt_c_futex(&t->done, FUTEX_WAIT, done, &look);
     }
 }
 
 static void delay(void)
 {
-    if (!c.head->delays) return;
+    if (!ft_rt_c.head->delays) return;
     self->random = self->random * UINT64_C(6364136223846793005) + 1442695040888963407;
     const struct timespec pause = {.tv_nsec = (long)((self->random >> 33) % LONGEST_DELAY)};
     if (self->random >> 62) syscall(SYS_nanosleep, &pause, NULL);
@@ -90,7 +63,7 @@ static void delay(void)
 
 static bool is_in_program(const void *pc)
 {
-    return (uintptr_t)pc >= c.base && (uintptr_t)pc < c.end;
+    return (uintptr_t)pc >= ft_rt_c.base && (uintptr_t)pc < ft_rt_c.end;
 }
 
 /* ---- leaving the schedule */
@@ -109,31 +82,38 @@ static void leave_schedule(ft_constrained_outcome outcome, ft_constrained_operat
                            const void *pc)
 {
     uint32_t before = FT_CONSTRAINED_RUNNING_OUTCOME, nobody = 0;
-    const ft_constrained_thread *t = &c.threads[self->thread];
-    if (__atomic_compare_exchange_n(&c.head->outcome, &before, outcome, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE)) {
-        c.head->thread = self->thread;
-        c.head->node = t->done < t->n ? t->first + t->done : FT_CONSTRAINED_NONE;
-        c.head->found = found;
-        c.head->pc = is_in_program(pc) ? (uintptr_t)pc - c.base : 0;
-        if (c.head->stops) say(outcome);
+    const ft_constrained_thread *t = &ft_rt_c.threads[self->thread];
+    if (__atomic_compare_exchange_n(&ft_rt_c.head->outcome, &before, outcome, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        ft_rt_c.head->thread = self->thread;
+        ft_rt_c.head->node = t->done < t->n ? t->first + t->done : FT_CONSTRAINED_NONE;
+        ft_rt_c.head->found = found;
+        ft_rt_c.head->pc = is_in_program(pc) ? (uintptr_t)pc - ft_rt_c.base : 0;
+        if (ft_rt_c.head->stops) say(outcome);
     }
-    if (c.head->stops) {
+    if (ft_rt_c.head->stops) {
         syscall(SYS_exit_group, FT_CONSTRAINED_STOPPED);
         __builtin_unreachable();
     }
-    if (__atomic_compare_exchange_n(&c.left, &nobody, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (__atomic_compare_exchange_n(&ft_rt_c.left, &nobody, 1, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
         wake_all();
+}
+
+void ft_rt_c_uncovered(void)
+{
+    self->thread = 0; /* its number in the next epoch is none of the schedule at hand */
+    leave_schedule(FT_CONSTRAINED_UNCOVERED_OUTCOME, FT_CONSTRAINED_OPERATIONS, NULL);
 }
 
 /* ---- matching */
 
 static bool is_there(const ft_constrained_node *n, const void *pc)
 {
-    uintptr_t at = (uintptr_t)pc - 1 - c.base;
+    uintptr_t at = (uintptr_t)pc - 1 - ft_rt_c.base;
     if (!n->n_ranges || !is_in_program(pc)) return true;
     for (uint32_t i = 0; i < n->n_ranges; i++) {
-        const ft_constrained_range *r = &c.ranges[n->first_range + i];
+        const ft_constrained_range *r = &ft_rt_c.all.ranges[n->first_range + i];
         if (at >= r->from && at < r->to) return true;
     }
     return false;
@@ -143,11 +123,11 @@ static bool is_there(const ft_constrained_node *n, const void *pc)
 static bool is_object(const ft_constrained_node *n, uintptr_t address)
 {
     if (!n->object || !address) return true;
-    uintptr_t *bound = &c.bound[n->object];
+    uintptr_t *bound = &ft_rt_c.bound[n->object];
     uintptr_t known = __atomic_load_n(bound, __ATOMIC_ACQUIRE);
     if (known) return known == address;
-    for (uint32_t o = 1; o <= c.head->objects; o++)
-        if (__atomic_load_n(&c.bound[o], __ATOMIC_RELAXED) == address) return false;
+    for (uint32_t o = 1; o <= ft_rt_c.head->objects; o++)
+        if (__atomic_load_n(&ft_rt_c.bound[o], __ATOMIC_RELAXED) == address) return false;
     __atomic_store_n(bound, address, __ATOMIC_RELEASE);
     return true;
 }
@@ -155,8 +135,8 @@ static bool is_object(const ft_constrained_node *n, uintptr_t address)
 /* NULL: its nodes are used up. */
 static ft_constrained_node *next_node(void)
 {
-    const ft_constrained_thread *t = &c.threads[self->thread];
-    return t->done < t->n ? &c.nodes[t->first + t->done] : NULL;
+    const ft_constrained_thread *t = &ft_rt_c.threads[self->thread];
+    return t->done < t->n ? &ft_rt_c.all.nodes[t->first + t->done] : NULL;
 }
 
 static bool matches(const ft_constrained_node *n, ft_constrained_operation operation,
@@ -176,12 +156,16 @@ static bool matches(const ft_constrained_node *n, ft_constrained_operation opera
 
 bool ft_rt_c_enter(ft_constrained_operation operation, const volatile void *object, const void *pc)
 {
-    if (!self || self->open || is_free()) return false;
+    if (!self || self->open || ft_rt_c_is_free()) return false;
     delay();
     ft_constrained_node *n = next_node();
+    while (!n && ft_rt_c.schedule->next != FT_CONSTRAINED_NONE) {
+        if (!ft_rt_c_arrive(self)) return false;
+        n = next_node();
+    }
     if (!matches(n, operation, pc)) return false;
     for (uint32_t i = 0; i < n->n_edges; i++)
-        if (!await(&c.edges[n->first_edge + i])) return false;
+        if (!ft_rt_c_await(&ft_rt_c.all.edges[n->first_edge + i])) return false;
     if (is_object(n, (uintptr_t)object)) return self->open = true;
     leave_schedule(FT_CONSTRAINED_OBJECT_OUTCOME, operation, pc);
     return false;
@@ -189,15 +173,16 @@ bool ft_rt_c_enter(ft_constrained_operation operation, const volatile void *obje
 
 void ft_rt_c_leave(void)
 {
-    ft_constrained_thread *t = &c.threads[self->thread];
+    ft_constrained_thread *t = &ft_rt_c.threads[self->thread];
     FT_REQUIRE(self->open && t->done < t->n);
-    if (c.head->notes)
-        c.nodes[t->first + t->done].when = __atomic_add_fetch(&c.head->clock, 1, __ATOMIC_SEQ_CST);
+    if (ft_rt_c.head->notes)
+        ft_rt_c.all.nodes[t->first + t->done].when =
+            __atomic_add_fetch(&ft_rt_c.head->clock, 1, __ATOMIC_SEQ_CST);
     self->open = false;
     __atomic_store_n(&t->done, t->done + 1, __ATOMIC_SEQ_CST);
     if (!__atomic_load_n(&t->sleeps, __ATOMIC_SEQ_CST)) return;
     __atomic_store_n(&t->sleeps, 0, __ATOMIC_SEQ_CST);
-    futex(&t->done, FUTEX_WAKE, INT32_MAX, NULL);
+    ft_rt_c_futex(&t->done, FUTEX_WAKE, INT32_MAX, NULL);
 }
 
 bool ft_rt_c_times_out(void)
@@ -265,7 +250,7 @@ static void end_thread(void *round)
     enum { ROUNDS = 3 };
     uintptr_t n = (uintptr_t)round;
     if (n < ROUNDS) {
-        pthread_setspecific(c.key, (void *)(n + 1));
+        pthread_setspecific(key, (void *)(n + 1));
         return;
     }
     if (self) pass(FT_CONSTRAINED_END_OPERATION);
@@ -275,9 +260,23 @@ static void end_thread(void *round)
 static void *run(void *argument)
 {
     self = argument;
-    pthread_setspecific(c.key, (void *)1);
+    pthread_setspecific(key, (void *)1);
     pass(FT_CONSTRAINED_BEGIN_OPERATION);
     return self->start(self->argument);
+}
+
+/* A child is its thread of the schedule before it runs. */
+static ft_rt_follower *new_follower(uint32_t thread)
+{
+    for (uint32_t i = 0;; i = (i + 1) % FT_RT_C_FOLLOWERS) {
+        uint32_t nobody = 0;
+        ft_rt_follower *f = &ft_rt_c.followers[i];
+        if (!__atomic_compare_exchange_n(&f->used, &nobody, 1, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_ACQUIRE))
+            continue;
+        __atomic_store_n(&ft_rt_c.at[thread], f, __ATOMIC_RELEASE);
+        return f;
+    }
 }
 
 bool ft_rt_c_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
@@ -286,17 +285,18 @@ bool ft_rt_c_create(pthread_t *handle, const pthread_attr_t *attributes, void *(
     if (!ft_rt_c_enter(FT_CONSTRAINED_CREATE_OPERATION, NULL, pc)) return false;
     uint32_t peer = next_node()->peer;
     self->created++;
-    if (peer >= c.head->threads || c.threads[peer].parent != self->thread ||
-        c.threads[peer].nth != self->created) {
+    if (peer >= ft_rt_c.schedule->n_threads || ft_rt_c.threads[peer].parent != self->thread ||
+        ft_rt_c.threads[peer].nth != self->created) {
         self->open = false;
         leave_schedule(FT_CONSTRAINED_THREAD_OUTCOME, FT_CONSTRAINED_CREATE_OPERATION, pc);
         return false;
     }
-    follower *child = &c.followers[peer];
-    *child = (follower){.thread = peer,
-                        .random = c.head->delays * (peer + 2),
-                        .start = start,
-                        .argument = argument};
+    ft_rt_follower *child = new_follower(peer);
+    *child = (ft_rt_follower){.used = 1,
+                              .thread = peer,
+                              .random = ft_rt_c.head->delays * (peer + 2),
+                              .start = start,
+                              .argument = argument};
     *result = FT_REAL(pthread_create)(&child->handle, attributes, run, child);
     __atomic_store_n(&child->known, !*result, __ATOMIC_RELEASE);
     *handle = child->handle;
@@ -306,9 +306,9 @@ bool ft_rt_c_create(pthread_t *handle, const pthread_attr_t *attributes, void *(
 
 static bool is_peer(uint32_t peer, pthread_t handle)
 {
-    if (peer >= c.head->threads) return false;
-    const follower *f = &c.followers[peer];
-    return __atomic_load_n(&f->known, __ATOMIC_ACQUIRE) && pthread_equal(f->handle, handle);
+    if (peer >= ft_rt_c.schedule->n_threads) return false;
+    const ft_rt_follower *f = __atomic_load_n(&ft_rt_c.at[peer], __ATOMIC_ACQUIRE);
+    return f && __atomic_load_n(&f->known, __ATOMIC_ACQUIRE) && pthread_equal(f->handle, handle);
 }
 
 bool ft_rt_c_join(pthread_t handle, void **result, int *error, const void *pc)
@@ -331,10 +331,10 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *unused)
     (void)size;
     (void)unused;
     if (*info->dlpi_name) return 0;
-    c.base = info->dlpi_addr;
+    ft_rt_c.base = info->dlpi_addr;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
-        if (info->dlpi_phdr[i].p_type == PT_LOAD && end > c.end) c.end = end;
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && end > ft_rt_c.end) ft_rt_c.end = end;
     }
     return 1;
 }
@@ -344,7 +344,7 @@ static bool map(const char *path)
     struct stat about;
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0) return false;
-    bool known = !FT_REAL(fstat)(fd, &about) && (size_t)about.st_size >= sizeof *c.head;
+    bool known = !FT_REAL(fstat)(fd, &about) && (size_t)about.st_size >= sizeof *ft_rt_c.head;
     void *at = known ? mmap(NULL, (size_t)about.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
                      : MAP_FAILED;
     close(fd);
@@ -352,7 +352,7 @@ static bool map(const char *path)
     ft_constrained_header *head = at;
     if (!memcmp(head->magic, FT_CONSTRAINED_MAGIC, sizeof head->magic) && !head->taken &&
         head->bytes == (uint64_t)about.st_size) {
-        c.head = head;
+        ft_rt_c.head = head;
         return true;
     }
     munmap(at, (size_t)about.st_size);
@@ -369,17 +369,16 @@ bool ft_rt_c_open(void)
 {
     const char *path = getenv(FT_CONSTRAINED_VARIABLE);
     if (!path || !map(path)) return false;
-    c.threads = (ft_constrained_thread *)(c.head + 1);
-    c.nodes = (ft_constrained_node *)(c.threads + c.head->threads);
-    c.edges = (const ft_constrained_edge *)(c.nodes + c.head->nodes);
-    c.ranges = (const ft_constrained_range *)(c.edges + c.head->edges);
-    c.bound = ft_rt_map((c.head->objects + 1) * sizeof *c.bound);
+    ft_rt_c.all = ft_constrained_tables_of(ft_rt_c.head);
+    ft_rt_c.bound = ft_rt_map((ft_rt_c.head->objects + 1) * sizeof *ft_rt_c.bound);
     dl_iterate_phdr(find_program, NULL);
-    if (pthread_key_create(&c.key, end_thread) || c.head->threads > THREADS) return false;
+    if (pthread_key_create(&key, end_thread)) return false;
     pthread_atfork(NULL, NULL, in_child);
-    c.head->taken = 1;
-    self = &c.followers[0];
-    *self = (follower){.random = c.head->delays * 2, .handle = pthread_self(), .known = true};
+    ft_rt_c.head->taken = 1;
+    ft_rt_c_install(ft_rt_c.head->first);
+    self = new_follower(0);
+    *self = (ft_rt_follower){
+        .used = 1, .random = ft_rt_c.head->delays * 2, .handle = pthread_self(), .known = true};
     ft_rt_constrained = true;
     pass(FT_CONSTRAINED_BEGIN_OPERATION);
     return true;
@@ -388,15 +387,16 @@ bool ft_rt_c_open(void)
 /* The end of the process: by the thread's node for it, or, where the schedules allow it, before. */
 void ft_rt_c_exit(void)
 {
-    if (!ft_rt_constrained || !self || is_free()) return;
+    if (!ft_rt_constrained || !self || ft_rt_c_is_free()) return;
     const ft_constrained_node *n = next_node();
-    bool ends = n && n->operation == FT_CONSTRAINED_EXIT_OPERATION;
-    if (ends && !c.head->prefix)
+    bool goes_on = !n && ft_rt_c.schedule->next != FT_CONSTRAINED_NONE;
+    bool ends = goes_on || (n && n->operation == FT_CONSTRAINED_EXIT_OPERATION);
+    if (ends && !ft_rt_c.head->prefix)
         pass(FT_CONSTRAINED_EXIT_OPERATION);
-    else if (!ends && !c.head->prefix)
+    else if (!ends && !ft_rt_c.head->prefix)
         leave_schedule(FT_CONSTRAINED_EARLY_OUTCOME, FT_CONSTRAINED_EXIT_OPERATION, NULL);
     uint32_t before = FT_CONSTRAINED_RUNNING_OUTCOME;
-    __atomic_compare_exchange_n(&c.head->outcome, &before, FT_CONSTRAINED_FOLLOWED_OUTCOME, false,
-                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    __atomic_compare_exchange_n(&ft_rt_c.head->outcome, &before, FT_CONSTRAINED_FOLLOWED_OUTCOME,
+                                false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     ft_rt_constrained = false;
 }

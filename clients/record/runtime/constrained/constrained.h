@@ -1,5 +1,5 @@
-/* Constrained runs (raw/constrained.h): the program follows one schedule of synchronisation, its
- * threads run in parallel otherwise, and nothing is recorded.
+/* Constrained runs (raw/constrained.h): the program follows schedules of synchronisation, one in
+ * each epoch, its threads run in parallel otherwise, and nothing is recorded.
  *
  * A hook of a synchronising call opens its node with ft_rt_c_enter, which waits until the nodes
  * before it are done, does what the call does, and closes it with ft_rt_c_leave. All operations on
@@ -7,6 +7,11 @@
  * conditions and barriers do not reach the C library: their second nodes wait for the nodes before
  * them, so no wake-up is spurious, and a signal wakes the waiter whose node comes behind it
  * (notes on input-covering schedules, section 2, "Runtime").
+ *
+ * A thread whose nodes are used up stops before its next operation, or within the wait or barrier
+ * that it is in, where another epoch comes behind the schedule. The last one to come there
+ * evaluates the epoch's selector, while all threads stand still, and installs its schedule
+ * (epochs.c).
  *
  * A thread that comes to something else than its next node leaves the schedule: the process is
  * ended, or all threads go on freely from there. Those that wait in a condition variable then
@@ -19,10 +24,64 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "raw/constrained.h"
 
 #pragma GCC visibility push(hidden)
+
+/* ---- of this folder alone */
+
+enum { FT_RT_C_THREADS = 64, FT_RT_C_FOLLOWERS = 2 * FT_RT_C_THREADS };
+
+/* A thread that follows. */
+typedef struct ft_rt_follower {
+    uint32_t used;            /* 1: it is some thread's */
+    uint32_t thread, created; /* of the schedule at hand; threads it created in the epoch */
+    bool open;                /* a node is */
+    uint64_t random;
+    void *(*start)(void *);
+    void *argument;
+    pthread_t handle;
+    bool known;      /* the handle */
+    uintptr_t local; /* the thread pointer, where it stands at an epoch's end */
+} ft_rt_follower;
+
+typedef struct ft_rt_constrained_run {
+    ft_constrained_header *head;
+    ft_constrained_tables all;
+    /* of the schedule at hand */
+    const ft_constrained_schedule *schedule;
+    ft_constrained_thread *threads;
+    ft_rt_follower *at[FT_RT_C_THREADS]; /* by thread; NULL: it is not made yet */
+    uintptr_t *bound;                    /* by object: its address; 0: not known yet */
+    uintptr_t base, end;                 /* of the program */
+    ft_rt_follower followers[FT_RT_C_FOLLOWERS];
+    uint32_t arrived; /* threads that stand at the epoch's end */
+    uint32_t left;    /* 1: some thread has left the schedule: all go on freely */
+} ft_rt_constrained_run;
+extern ft_rt_constrained_run ft_rt_c;
+
+long ft_rt_c_futex(uint32_t *word, int operation, uint32_t value, const struct timespec *limit);
+static inline bool ft_rt_c_is_free(void)
+{
+    return __atomic_load_n(&ft_rt_c.left, __ATOMIC_ACQUIRE);
+}
+/* Until the thread has done so many nodes; false: some thread has left the schedule meanwhile. */
+bool ft_rt_c_await(const ft_constrained_edge *edge);
+
+/* ---- epochs.c */
+/* Begins with the schedule: of a later epoch, with its threads bound. */
+void ft_rt_c_install(uint32_t schedule);
+/* The thread's nodes are used up, and another epoch comes: false once all go on freely; else the
+ * thread has nodes of that epoch. */
+bool ft_rt_c_arrive(ft_rt_follower *self);
+/* No schedule of the next epoch covers the state. */
+void ft_rt_c_uncovered(void);
+/* ---- selector.c: the schedule that the epoch's selector takes; NONE: none */
+uint32_t ft_rt_c_select(uint32_t epoch);
+
+/* ---- for the other folders */
 
 extern bool ft_rt_constrained; /* threads follow a schedule */
 

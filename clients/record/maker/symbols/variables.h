@@ -1,0 +1,25 @@
+/* Variables of a program's file by name: global and static ones, and each thread's own, from its
+ * symbol table (libelf). */
+#ifndef FT_RECORD_VARIABLES_H
+#define FT_RECORD_VARIABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+typedef struct ft_variable {
+    const char *name; /* borrowed */
+    bool own;         /* each thread has one */
+    /* found: */
+    uint32_t count;  /* how many have the name; 0: none, and the rest is not set */
+    int64_t address; /* from the file's load address; own: from the thread pointer */
+    uint64_t size;
+} ft_variable;
+
+/* Fills what is found of each of the n variables. FT_INPUT: the file has no symbol table. */
+ft_status ft_variables_find(const char *program, ft_variable *variables, size_t n,
+                            ft_error *err) FT_MUST_CHECK;
+
+#endif
