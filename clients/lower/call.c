@@ -474,22 +474,28 @@ static ft_status plain_call(lowering *l, LLVMValueRef call, LLVMValueRef functio
 {
     ft_operand o[MOST_ARGUMENTS + 2];
     uint32_t n = 0;
-    uint8_t result, width;
+    uint8_t result = 0, width;
     ft_instruction made = {.code = FT_CODE_CALL};
+    bool aggregate = lower_is_aggregate(LLVMTypeOf(call));
     LLVMTypeRef type =
         function ? LLVMGlobalGetValueType(function) : LLVMGetCalledFunctionType(call);
     if (count(call) >= MOST_ARGUMENTS || (function && LLVMCountParams(function) >= MOST_ARGUMENTS))
         return lower_fail(l, "a call with more than %d arguments", MOST_ARGUMENTS - 1);
-    if (!lower_width(l, LLVMTypeOf(call), &result)) return lower_fail(l, "a struct as a result");
+    if (!aggregate && !lower_width(l, LLVMTypeOf(call), &result))
+        return lower_fail(l, "a vector or an integer of more than 64 bits as a result");
     made.width = result;
     if (function) {
-        if (!lower_width(l, LLVMGetReturnType(LLVMGlobalGetValueType(function)), &made.width))
-            return lower_fail(l, "a struct as a result");
+        LLVMTypeRef given = LLVMGetReturnType(LLVMGlobalGetValueType(function));
+        if (lower_is_aggregate(given) != aggregate ||
+            (!aggregate && !lower_width(l, given, &made.width)))
+            return lower_fail(l, "a call of '%s' as a function with another result",
+                              LLVMGetValueName(function));
         made.extra = lower_symbol(l, function);
     } else {
         made.code = FT_CODE_CALL_AT;
         LOWER_TRY(lower_operand(l, LLVMGetCalledValue(call), &o[n++]));
     }
+    if (aggregate) o[n++] = lower_aggregate_object(l, call);
     LOWER_TRY(lower_arguments(l, call, function, o, &n));
     if (lower_is_variadic(type)) LOWER_TRY(lower_pack(l, call, LLVMCountParamTypes(type), &o[n++]));
     ft_operand r = lower_emit(l, made, o, n);

@@ -166,6 +166,9 @@ static ft_status lower_block(lowering *l, LLVMBasicBlockRef block, bool entry)
 {
     bool ended = false;
     ft_function_add_block(l->function, free_name(l, ":", LLVMBasicBlockAsValue(block)));
+    if (entry && lower_is_aggregate(LLVMGetReturnType(LLVMGlobalGetValueType(l->value))))
+        l->result =
+            ft_operand_register(l->function, ft_function_add_parameter(l->function, NULL, 64));
     for (unsigned i = 0; entry && i < LLVMCountParams(l->value); i++)
         LOWER_TRY(add_parameter(l, LLVMGetParam(l->value, i)));
     if (entry && lower_is_variadic(LLVMGlobalGetValueType(l->value)))
@@ -178,6 +181,7 @@ static ft_status lower_block(lowering *l, LLVMBasicBlockRef block, bool entry)
     }
     l->instruction = NULL;
     if (entry && l->atomic) lower_emit(l, (ft_instruction){.code = FT_CODE_ATOMIC_BEGIN}, NULL, 0);
+    if (entry) lower_aggregates(l);
     for (; i && !ended; i = LLVMGetNextInstruction(i)) {
         l->instruction = i;
         LOWER_TRY(lower_instruction(l, i, &ended));
@@ -220,7 +224,7 @@ static void begin(lowering *l, uint32_t symbol, uint8_t result)
 
 ft_status lower_function(lowering *l, LLVMValueRef function)
 {
-    uint8_t result;
+    uint8_t result = 0;
     const char *name = LLVMGetValueName(function);
     if (LLVMIsDeclaration(function))
         return lower_fail(l,
@@ -229,8 +233,9 @@ ft_status lower_function(lowering *l, LLVMValueRef function)
                           name);
     LLVMTypeRef type = LLVMGlobalGetValueType(function);
     l->value = function;
-    if (!lower_width(l, LLVMGetReturnType(type), &result))
-        return lower_fail(l, "it returns a struct, a vector or an integer of more than 64 bits");
+    if (!lower_is_aggregate(LLVMGetReturnType(type)) &&
+        !lower_width(l, LLVMGetReturnType(type), &result))
+        return lower_fail(l, "it returns a vector or an integer of more than 64 bits");
     begin(l, lower_symbol(l, function), result);
     l->atomic = is_atomic(name);
     LOWER_TRY(number_blocks(l));

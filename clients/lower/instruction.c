@@ -165,8 +165,9 @@ static ft_status load(lowering *l, LLVMValueRef in, bool *ended)
     ft_operand address;
     ft_instruction made = {.code = FT_CODE_LOAD};
     LOWER_TRY(operand(l, in, 0, &address));
+    if (lower_is_aggregate(LLVMTypeOf(in))) return lower_aggregate_load(l, in, address), FT_OK;
     if (!lower_width(l, LLVMTypeOf(in), &made.width))
-        return lower_fail(l, "a load of a struct, a vector or an integer of more than 64 bits");
+        return lower_fail(l, "a load of a vector or an integer of more than 64 bits");
     if (LLVMGetOrdering(in) != LLVMAtomicOrderingNotAtomic) {
         made.code = FT_CODE_ATOMIC_LOAD;
         LOWER_TRY(lower_order(l, in, &made.attribute));
@@ -180,8 +181,10 @@ static ft_status store(lowering *l, LLVMValueRef in, bool *ended)
     (void)ended;
     ft_operand o[2];
     ft_instruction made = {.code = FT_CODE_STORE};
-    LOWER_TRY(operand(l, in, 0, &o[0]));
     LOWER_TRY(operand(l, in, 1, &o[1]));
+    if (lower_is_aggregate(LLVMTypeOf(LLVMGetOperand(in, 0))))
+        return lower_aggregate_store(l, LLVMGetOperand(in, 0), o[1]);
+    LOWER_TRY(operand(l, in, 0, &o[0]));
     made.width = o[0].width;
     if (LLVMGetOrdering(in) != LLVMAtomicOrderingNotAtomic) {
         made.code = FT_CODE_ATOMIC_STORE;
@@ -308,7 +311,7 @@ static ft_status extract(lowering *l, LLVMValueRef in, bool *ended)
         LOWER_TRY(lower_checked(l, of, LLVMGetIndices(in)[0] == 1, &part));
         return lower_is(l, in, part), FT_OK;
     }
-    if (!LLVMIsAAtomicCmpXchgInst(of)) return lower_fail(l, "a struct as a value");
+    if (!LLVMIsAAtomicCmpXchgInst(of)) return lower_aggregate_extract(l, in);
     bool known = ft_map_get(&l->ids, (uintptr_t)of, &id);
     assert(known);
     (void)known;
@@ -365,6 +368,10 @@ static ft_status give_back(lowering *l, LLVMValueRef in, bool *ended)
     ft_operand value;
     int n = LLVMGetNumOperands(in);
     *ended = true;
+    if (n && lower_is_aggregate(LLVMTypeOf(LLVMGetOperand(in, 0)))) {
+        LOWER_TRY(lower_aggregate_store(l, LLVMGetOperand(in, 0), l->result));
+        n = 0;
+    }
     if (n) LOWER_TRY(operand(l, in, 0, &value));
     if (l->atomic) lower_emit(l, (ft_instruction){.code = FT_CODE_ATOMIC_END}, NULL, 0);
     lower_emit(l, (ft_instruction){.code = FT_CODE_RETURN}, &value, n ? 1 : 0);
@@ -424,6 +431,7 @@ static lowerer *const LOWERERS[] = {
     [LLVMAtomicRMW] = update,
     [LLVMAtomicCmpXchg] = swap,
     [LLVMExtractValue] = extract,
+    [LLVMInsertValue] = lower_aggregate_insert,
     [LLVMFence] = fence,
     [LLVMBr] = branch,
     [LLVMSwitch] = choose_case,
@@ -432,10 +440,34 @@ static lowerer *const LOWERERS[] = {
     [LLVMCall] = lower_call,
 };
 
+static bool is_vector(LLVMTypeRef type)
+{
+    LLVMTypeKind kind = LLVMGetTypeKind(type);
+    return kind == LLVMVectorTypeKind || kind == LLVMScalableVectorTypeKind;
+}
+
+/* Only these treat vectors as so many bits. */
+static bool takes_vectors(LLVMOpcode opcode)
+{
+    return opcode == LLVMLoad || opcode == LLVMStore || opcode == LLVMCall || opcode == LLVMRet ||
+           opcode == LLVMBitCast || opcode == LLVMExtractValue || opcode == LLVMInsertValue ||
+           opcode == LLVMAlloca;
+}
+
+static bool has_vector(LLVMValueRef in)
+{
+    bool found = is_vector(LLVMTypeOf(in));
+    for (int i = 0; i < LLVMGetNumOperands(in); i++)
+        found |= is_vector(LLVMTypeOf(LLVMGetOperand(in, (unsigned)i)));
+    return found;
+}
+
 ft_status lower_instruction(lowering *l, LLVMValueRef instruction, bool *ended)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
     bool known = (size_t)opcode < sizeof LOWERERS / sizeof LOWERERS[0] && LOWERERS[opcode];
+    if (known && !takes_vectors(opcode) && has_vector(instruction))
+        return lower_fail(l, "a computation with vectors");
     if (known) return LOWERERS[opcode](l, instruction, ended);
     char *text = LLVMPrintValueToString(instruction);
     ft_status status = lower_fail(l, "an instruction that is not lowered:%.150s", text);

@@ -31,6 +31,7 @@ typedef struct lowering {
     FT_VEC(ft_operand) values; /* by that number; kind LOWER_LATER: not made yet */
     ft_map blocks;             /* LLVM block -> index */
     ft_operand more;           /* of a variadic function: its array of arguments (varargs.c) */
+    ft_operand result;         /* of one that gives a struct back: where it goes (aggregate.c) */
     bool atomic;               /* an atomic section from its begin to its end */
     LLVMValueRef instruction;  /* for errors */
     ft_error *err;
@@ -82,6 +83,20 @@ ft_status lower_target(lowering *l, LLVMBasicBlockRef from, LLVMBasicBlockRef to
 ft_status lower_instruction(lowering *l, LLVMValueRef instruction, bool *ended);
 ft_status lower_float_compare(lowering *l, LLVMValueRef instruction);
 ft_status lower_call(lowering *l, LLVMValueRef call, bool *ended);
+/* ---- aggregate.c: a struct or array that is a value, as clang gives structs of up to 16 bytes
+ * back, is an object of the stack, made at the function's beginning and written where the value is
+ * made; the operand is its address. A function that gives one back gets the address as its first
+ * argument. */
+bool lower_is_aggregate(LLVMTypeRef type);
+/* Makes the objects for all such values of the function. */
+void lower_aggregates(lowering *l);
+/* Writes the value to an address, or what is at the address to the object of a load. */
+ft_status lower_aggregate_store(lowering *l, LLVMValueRef value, ft_operand to);
+void lower_aggregate_load(lowering *l, LLVMValueRef load, ft_operand from);
+ft_operand lower_aggregate_object(lowering *l, LLVMValueRef call);
+ft_status lower_aggregate_extract(lowering *l, LLVMValueRef in);
+ft_status lower_aggregate_insert(lowering *l, LLVMValueRef in, bool *ended);
+
 /* ---- varargs.c: the arguments behind the named ones go into an array of 8 bytes each, whose
  * address is one more argument. Code that clang makes for va_arg finds them there, as in the memory
  * where the calling convention has those that do not fit into registers. */

@@ -38,7 +38,7 @@ uint64_t lower_size(const lowering *l, LLVMTypeRef type)
 
 bool lower_width(const lowering *l, LLVMTypeRef type, uint8_t *width)
 {
-    (void)l;
+    uint64_t size;
     switch (LLVMGetTypeKind(type)) {
     case LLVMVoidTypeKind:
         return *width = 0, true;
@@ -49,6 +49,10 @@ bool lower_width(const lowering *l, LLVMTypeRef type, uint8_t *width)
         return *width = 64, true;
     case LLVMIntegerTypeKind:
         break;
+    case LLVMVectorTypeKind: /* two floats of a struct, for one: moved about, and nothing else */
+        size = LLVMSizeOfTypeInBits(l->layout, type);
+        *width = (uint8_t)size;
+        return size <= 64;
     default:
         return false;
     }
@@ -177,6 +181,53 @@ static ft_status constant_sum(lowering *l, LLVMValueRef c, uint32_t *symbol, uin
     return FT_OK;
 }
 
+static bool holds(LLVMIntPredicate predicate, uint64_t a, uint64_t b)
+{
+    switch (predicate) {
+    case LLVMIntEQ:
+        return a == b;
+    case LLVMIntNE:
+        return a != b;
+    case LLVMIntUGT:
+        return a > b;
+    case LLVMIntUGE:
+        return a >= b;
+    case LLVMIntULT:
+        return a < b;
+    default:
+        return a <= b;
+    }
+}
+
+/* Is the address one of a byte of its object, and not behind its end? */
+static bool is_inside(const lowering *l, LLVMValueRef pointer, uint64_t offset)
+{
+    LLVMValueRef global = base_of(pointer);
+    if (LLVMIsAFunction(global)) return !offset;
+    return LLVMIsAGlobalVariable(global) && offset < lower_size(l, LLVMGlobalGetValueType(global));
+}
+
+/* Of two places of one object by their offsets; places in two objects are different, and not
+ * NULL. */
+static ft_status constant_comparison(lowering *l, LLVMValueRef c, uint32_t *symbol,
+                                     uint64_t *offset)
+{
+    uint32_t other;
+    uint64_t b;
+    LLVMIntPredicate predicate = LLVMGetICmpPredicate(c);
+    LOWER_TRY(lower_constant_address(l, LLVMGetOperand(c, 0), symbol, offset));
+    LOWER_TRY(lower_constant_address(l, LLVMGetOperand(c, 1), &other, &b));
+    bool equality = predicate == LLVMIntEQ || predicate == LLVMIntNE;
+    bool ordered = equality || (predicate >= LLVMIntUGT && predicate <= LLVMIntULE);
+    bool known = *symbol == FT_NO_SYMBOL ? !*offset : is_inside(l, LLVMGetOperand(c, 0), *offset);
+    known &= other == FT_NO_SYMBOL ? !b : is_inside(l, LLVMGetOperand(c, 1), b);
+    if (!ordered || (other != *symbol && !(equality && known)))
+        return lower_fail(l, "a constant expression that is not lowered yet");
+    *offset = other == *symbol ? holds(predicate, *offset, b) : predicate == LLVMIntNE;
+    *symbol = FT_NO_SYMBOL;
+    return FT_OK;
+}
+
 static ft_status constant_expression(lowering *l, LLVMValueRef c, uint32_t *symbol,
                                      uint64_t *offset)
 {
@@ -198,6 +249,8 @@ static ft_status constant_expression(lowering *l, LLVMValueRef c, uint32_t *symb
         if (*symbol != FT_NO_SYMBOL) break;
         *offset &= ft_width_mask((uint8_t)LLVMGetIntTypeWidth(LLVMTypeOf(c)));
         return FT_OK;
+    case LLVMICmp:
+        return constant_comparison(l, c, symbol, offset);
     default:
         if (LLVMGetNumOperands(c) == 2) return constant_sum(l, c, symbol, offset);
     }
@@ -215,7 +268,9 @@ ft_status lower_constant_address(lowering *l, LLVMValueRef constant, uint32_t *s
     if (LLVMIsAConstantExpr(constant)) return constant_expression(l, constant, symbol, offset);
     if (LLVMIsAGlobalAlias(constant))
         return lower_constant_address(l, LLVMAliasGetAliasee(constant), symbol, offset);
-    return FT_OK; /* null, undef */
+    if (!LLVMIsNull(constant) && !LLVMIsUndef(constant))
+        return lower_fail(l, "a constant of a type that is not lowered");
+    return FT_OK;
 }
 
 /* ---- the first content of globals ---- */
