@@ -6,6 +6,7 @@
 
 #include "base/contract.h"
 #include "schedules/arrival.h"
+#include "schedules/dynamic.h"
 
 const char *ft_constrained_look_name(ft_constrained_look look)
 {
@@ -88,6 +89,139 @@ void ft_constrained_init(ft_constrained *run, const ft_program *program, const f
     name_thread(run, 0);
 }
 
+/* ---- dynamic inputs ---- */
+
+typedef struct learning {
+    const ft_constrained *c;
+    const ft_interpreter *m; /* NULL: no thread has run yet */
+    ft_schedule_value value; /* NULL: what was given before */
+    void *context;
+} learning;
+
+/* The interpreter's thread of that name; FT_NO_ID: it has none yet. */
+static uint32_t thread_named(const learning *l, const char *wanted)
+{
+    uint32_t found = FT_NO_ID;
+    for (uint32_t t = 0; l->m && t < ft_interpreter_thread_count(l->m) && found == FT_NO_ID; t++) {
+        ft_strbuf name = {0};
+        add_name(l->c, t, &name);
+        if (strcmp(name.text, wanted) == 0) found = t;
+        ft_strbuf_release(&name);
+    }
+    return found;
+}
+
+static bool learn(void *context, const ft_schedule_input *in, const char *name, const char *thread,
+                  uint64_t *value)
+{
+    learning *l = context;
+    size_t number = (size_t)(in - l->c->set->inputs.data);
+    if (in->dynamic) {
+        uint32_t t = thread_named(l, thread);
+        return t != FT_NO_ID && ft_interpreter_input(l->m, 0, t, name, in->n, value);
+    }
+    if (!l->value) return *value = l->c->given[number], true;
+    if (!l->value(l->context, in, name, thread, value)) return false;
+    l->c->given[number] = *value;
+    return true;
+}
+
+/* The first schedule that is possible is the one at hand; false: none is. */
+static bool take_first(ft_constrained *c)
+{
+    const ft_epoch *e = &c->set->epochs.data[0];
+    uint32_t i = 0;
+    while (i < e->schedules.len && !c->possible[i]) i++;
+    if (i == e->schedules.len) return false;
+    c->schedule = &e->schedules.data[i];
+    return true;
+}
+
+ft_status ft_constrained_begin(ft_constrained *run, const ft_program *program,
+                               const ft_schedule_set *set, ft_schedule_value value, void *context,
+                               ft_error *err)
+{
+    FT_REQUIRE(run && program && set && value);
+    uint32_t n = (uint32_t)set->epochs.data[0].schedules.len;
+    ft_constrained first = {.set = set,
+                            .possible = ft_calloc(n + 1, sizeof(bool)),
+                            .given = ft_calloc(set->inputs.len + 1, sizeof(uint64_t)),
+                            .schedules = n};
+    learning l = {&first, NULL, value, context};
+    ft_status status = ft_schedule_possible(set, 0, learn, &l, first.possible, err);
+    if (status == FT_OK && !take_first(&first))
+        status = ft_error_set(err, FT_NOT_FOUND, "no schedule covers the inputs");
+    if (status == FT_OK) {
+        ft_constrained_init(run, program, set, first.schedule);
+        run->possible = first.possible;
+        run->given = first.given;
+        run->schedules = n;
+        return FT_OK;
+    }
+    free(first.possible);
+    free(first.given);
+    return status;
+}
+
+/* Another schedule of which all that was done is part: names stay. */
+static void change_schedule(ft_constrained *c, const ft_schedule *to)
+{
+    ft_constrained next;
+    ft_constrained_init(&next, c->program, c->set, to);
+    memcpy(next.parent, c->parent, sizeof next.parent);
+    memcpy(next.nth, c->nth, sizeof next.nth);
+    memcpy(next.created, c->created, sizeof next.created);
+    for (uint32_t t = 0; t < FT_INTERPRETER_THREADS; t++)
+        if (c->nth[t] != FT_NO_ID) name_thread(&next, t);
+    for (uint32_t t = 0; t < c->schedule->threads.len; t++)
+        for (uint32_t k = 0; k < to->threads.len; k++)
+            if (c->schedule->threads.data[t] == to->threads.data[k]) next.done[k] = c->done[t];
+    for (uint32_t o = 0; o < c->schedule->objects.len; o++)
+        for (uint32_t k = 0; k < to->objects.len; k++)
+            if (c->schedule->objects.data[o] == to->objects.data[k]) next.bound[k] = c->bound[o];
+    next.possible = c->possible;
+    next.given = c->given;
+    next.schedules = c->schedules;
+    c->possible = NULL;
+    c->given = NULL;
+    ft_constrained_release(c);
+    *c = next;
+}
+
+/* What the threads have read since: fewer schedules may be possible. */
+static void settle(ft_constrained *c, const ft_interpreter *m)
+{
+    const ft_epoch *e = &c->set->epochs.data[0];
+    learning l = {c, m, NULL, NULL};
+    if (!c->possible) return;
+    ft_status status = ft_schedule_possible(c->set, 0, learn, &l, c->possible, NULL);
+    assert(status == FT_OK);
+    (void)status;
+    if (c->possible[c->schedule - e->schedules.data]) return;
+    const ft_schedule *before = c->schedule;
+    if (!take_first(c)) return; /* none covers the inputs: what is left diverges */
+    const ft_schedule *to = c->schedule;
+    c->schedule = before;
+    change_schedule(c, to);
+}
+
+/* Do all possible schedules have the same next node of the thread? */
+static bool all_agree(const ft_constrained *c, uint32_t thread)
+{
+    const ft_epoch *e = &c->set->epochs.data[0];
+    uint32_t own = c->names[thread], done = own == FT_NO_ID ? 0 : c->done[own];
+    ft_strbuf name = {0};
+    if (!c->possible) return true;
+    add_name(c, thread, &name);
+    uint32_t text = ft_intern_find(&c->set->texts, name.text, name.len);
+    bool agree = true;
+    for (uint32_t i = 0; i < c->schedules && agree && text != FT_NO_ID; i++)
+        agree = !c->possible[i] ||
+                ft_schedules_agree(c->schedule, &e->schedules.data[i], text, done + 1);
+    ft_strbuf_release(&name);
+    return agree;
+}
+
 static void *copied(const void *from, size_t n)
 {
     void *to = ft_alloc(n);
@@ -103,6 +237,9 @@ void ft_constrained_copy(ft_constrained *to, const ft_constrained *from)
     to->following = copied(from->following, (s->nodes.len + 1) * sizeof *to->following);
     to->number = copied(from->number, (s->nodes.len + 1) * sizeof *to->number);
     to->bound = copied(from->bound, (s->objects.len + 1) * sizeof *to->bound);
+    if (!from->possible) return;
+    to->possible = copied(from->possible, (from->schedules + 1) * sizeof *to->possible);
+    to->given = copied(from->given, (from->set->inputs.len + 1) * sizeof *to->given);
 }
 
 void ft_constrained_release(ft_constrained *run)
@@ -111,6 +248,8 @@ void ft_constrained_release(ft_constrained *run)
     free(run->following);
     free(run->number);
     free(run->bound);
+    free(run->possible);
+    free(run->given);
 }
 
 /* The thread's next node; NULL: there is none. */
@@ -297,6 +436,10 @@ ft_constrained_look ft_constrained_next(const ft_constrained *c, const ft_interp
     if (!ordered) /* a fence, a yield */
         return n ? (*variant = variants[0], FT_CONSTRAINED_FOLLOWS) : FT_CONSTRAINED_WAITS;
     const ft_node *node = next_node(c, thread);
+    if (!all_agree(c, thread)) {
+        bool may_exit = c->set->prefix && ends_process(&o);
+        return may_exit ? (*variant = 0, FT_CONSTRAINED_EXITS) : FT_CONSTRAINED_WAITS;
+    }
     if (node && matches(c, m, thread, node, &o))
         return is_ready(c, node) ? choose(c, node, variants, n, variant) : FT_CONSTRAINED_WAITS;
     if (c->set->prefix && ends_process(&o)) return *variant = 0, FT_CONSTRAINED_EXITS;
@@ -337,6 +480,7 @@ ft_constrained_look ft_constrained_step(ft_constrained *c, ft_interpreter *m, ui
         c->nth[child] = ++c->created[thread];
         name_thread(c, child);
     }
+    settle(c, m);
     if (!is_going(m) || ft_interpreter_stands_before(m, thread, &o)) return FT_CONSTRAINED_FOLLOWS;
     node = next_node(c, thread); /* it has ended; behind its nodes that is the schedule's end */
     if (!node) return FT_CONSTRAINED_FOLLOWS;
@@ -365,6 +509,18 @@ static bool is_endless_run(const ft_interpreter *m)
     return any && !ends;
 }
 
+/* Does a thread wait for an input that decides what it may do? */
+static bool awaits_input(const ft_constrained *c, const ft_interpreter *m)
+{
+    ft_interpreter_operation o;
+    uint64_t variants[FT_INTERPRETER_THREADS];
+    for (uint32_t t = 0; t < ft_interpreter_thread_count(m); t++)
+        if (ft_interpreter_stands_before(m, t, &o) && !all_agree(c, t) &&
+            ft_interpreter_choices(m, t, variants))
+            return true;
+    return false;
+}
+
 ft_constrained_end ft_constrained_end_of(const ft_constrained *c, const ft_interpreter *m,
                                          uint32_t *thread)
 {
@@ -378,6 +534,7 @@ ft_constrained_end ft_constrained_end_of(const ft_constrained *c, const ft_inter
             if (ft_constrained_next(c, m, t, &variant) == FT_CONSTRAINED_DIVERGES)
                 return *thread = t, FT_CONSTRAINED_DIVERGED;
     if (is_going(m) && is_endless_run(m)) return FT_CONSTRAINED_ENDLESS_RUN;
+    if (state == FT_INTERPRETER_GOING && awaits_input(c, m)) return FT_CONSTRAINED_STUCK;
     bool goes_on = c->schedule->end == FT_SCHEDULE_EPOCH;
     if (goes_on && ft_constrained_is_done(c) && state == FT_INTERPRETER_GOING)
         return FT_CONSTRAINED_EPOCH;

@@ -5,6 +5,10 @@
  * A run begins in the entry, with the schedule that the caller selects. When it ends as a schedule
  * that goes on in another epoch, ft_constrained_go_on begins that one.
  *
+ * With dynamic inputs of the entry (dynamic.h) the schedule at hand is one of those that are
+ * possible; an operation on which they do not agree waits until the interpreter's threads have read
+ * what decides between them.
+ *
  * Names of objects of the heap and the stack are bound to the address of their first operation;
  * the object has to be one that the name's thread made. */
 #ifndef FT_SCHEDULES_CONSTRAINED_H
@@ -47,11 +51,21 @@ typedef struct ft_constrained {
     uint32_t created[FT_INTERPRETER_THREADS]; /* in this epoch */
     uint32_t old;                             /* objects that are older than it */
     uint32_t done[FT_SCHEDULE_THREADS];       /* by thread of the schedule: its nodes so far */
+    /* Dynamic inputs; NULL: none. */
+    bool *possible;     /* by schedule */
+    uint64_t *given;    /* by input of the set: those that are not dynamic */
+    uint32_t schedules; /* of the epoch */
 } ft_constrained;
 
 /* Of the entry epoch; the set is valid and outlives it. */
 void ft_constrained_init(ft_constrained *run, const ft_program *program, const ft_schedule_set *set,
                          const ft_schedule *schedule);
+/* The same with the schedules that the values leave possible: `value` knows inputs that are not
+ * dynamic; of others it is not asked. FT_NOT_FOUND: an input is not known, or no schedule is
+ * possible. */
+ft_status ft_constrained_begin(ft_constrained *run, const ft_program *program,
+                               const ft_schedule_set *set, ft_schedule_value value, void *context,
+                               ft_error *err) FT_MUST_CHECK;
 void ft_constrained_copy(ft_constrained *to, const ft_constrained *from);
 void ft_constrained_release(ft_constrained *run);
 

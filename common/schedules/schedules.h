@@ -258,6 +258,7 @@ typedef struct ft_schedule_input {
     uint32_t thread; /* text; of an unknown FT_NO_ID */
     uint32_t n;
     uint8_t width;
+    bool dynamic;   /* an input: of the entry: known when its thread has read it (dynamic.h) */
     uint32_t epoch; /* its number; 0: the entry */
 } ft_schedule_input;
 
@@ -315,6 +316,7 @@ bool ft_state_place_read(const char *text, ft_state_place *place); /* false: it 
  *   prefix yes
  *   marker @work 7 "queue.c" 30 3
  *   input x 32 "x" 0 1                               ; label, width, name, thread, which
+ *   input y 8 "y" 0.1 1 dynamic                      ; known when thread 0.1 has read it
  *   epoch entry
  *   init (bvult x #x00000004)
  *   if (= x #x00000000)

@@ -232,7 +232,8 @@ static void print_inputs(const ft_schedule_set *set, uint32_t epoch, ft_strbuf *
                          ft_schedule_text_of(set, in->label), in->width);
         if (in->n) {
             print_quoted(ft_schedule_text_of(set, in->name), out);
-            ft_strbuf_printf(out, " %s %u", ft_schedule_text_of(set, in->thread), in->n);
+            ft_strbuf_printf(out, " %s %u%s", ft_schedule_text_of(set, in->thread), in->n,
+                             in->dynamic ? " dynamic" : "");
         } else {
             print_name(set, in->name, out);
         }

@@ -240,6 +240,14 @@ static ft_status read_input(reader *r, uint32_t epoch)
     in.thread = text_here(r);
     TRY(number(r, "which of the thread's values it is", &in.n));
     if (!in.n) return FAIL(r, "values are numbered from 1");
+    if (!at_end(r)) {
+        TRY(word(r, "dynamic"));
+        in.dynamic = is(r, "dynamic");
+        if (in.dynamic && epoch)
+            return FAIL(r, "an input of a later epoch is not dynamic: its begin decides");
+        if (!in.dynamic)
+            return FAIL(r, "an input is dynamic or nothing, not '%s'", ft_strbuf_text(&r->word));
+    }
     ft_vec_push(&r->set->inputs, in);
     return line_ends(r);
 }

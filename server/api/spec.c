@@ -547,6 +547,15 @@ static ft_status check_preference(checker *c, const json_t *value)
     return ft_error_set(c->err, FT_USAGE, "it must be the text of a witness or a schedule set");
 }
 
+static ft_status check_dynamic(checker *c, const json_t *value)
+{
+    bool good = json_is_array(value);
+    for (size_t i = 0; good && i < json_array_size(value); i++)
+        good = json_is_string(json_array_get(value, i));
+    if (good) return FT_OK;
+    return ft_error_set(c->err, FT_USAGE, "it must be an array of names of inputs");
+}
+
 static ft_status check_seed(checker *c, const json_t *value)
 {
     return check_number(c, value, "a seed", 0, UINT32_MAX);
@@ -567,6 +576,7 @@ static ft_status check_cover(checker *c, const json_t *value)
 {
     static const member MEMBERS[] = {{"order", false, check_schedule_order},
                                      {"prefer", false, check_preference},
+                                     {"dynamic", false, check_dynamic},
                                      {"seed", false, check_seed},
                                      {"prefix", false, check_flag},
                                      {"entries", false, check_entries},

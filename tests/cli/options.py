@@ -1223,6 +1223,14 @@ def of_cover_seed(world, command):
     need(len({schedules("--seed", seed) for seed in range(1, 9)}) > 1)
 
 
+def of_cover_dynamic(world, command):
+    text = schedules("--dynamic", "x")
+    need(' "x" 0 1 dynamic\n' in text and "dynamic" not in schedules(), text)
+    need(schedules("--dynamic", "*").count("dynamic") == schedules().count("\ninput "))
+    done = cover("--dynamic", "none")
+    need(done.code == 2 and "no input 'none'" in done.err, done)
+
+
 def of_cover_prefix(world, command):
     need("prefix no" in schedules("--no-prefix") and "prefix yes" in schedules())
     need(schedules("--no-prefix").count("take") > schedules().count("take"))
@@ -1267,6 +1275,7 @@ EFFECTS += [
     ("check", "cover", of_cover_check),
     ("order", "cover", of_cover_order),
     ("seed", "cover", of_cover_seed),
+    ("dynamic", "cover", of_cover_dynamic),
     ("no-prefix", "cover", of_cover_prefix),
     ("entries", "cover", of_cover_entries),
     ("budget", "cover", of_cover_budget),

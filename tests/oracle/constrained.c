@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schedules/dynamic.h"
+
 enum { MOST_INPUTS = 8, MOST_STATES = 1500 };
 
 typedef struct input {
@@ -185,12 +187,24 @@ static uint8_t arrival_rank(const checked *c, const state *s, uint32_t node)
     return s->position[node] ? rank : 0;
 }
 
+/* By thread of the inputs' schedule, while the run may still be of another one. */
+static void done_of(const checked *c, const state *s, uint32_t *done)
+{
+    const ft_schedule *own = s->run.schedule;
+    memset(done, 0, FT_SCHEDULE_THREADS * sizeof *done);
+    for (uint32_t t = 0; t < c->schedule->threads.len; t++)
+        for (uint32_t k = 0; k < own->threads.len; k++)
+            if (own->threads.data[k] == c->schedule->threads.data[t]) done[t] = s->run.done[k];
+}
+
 /* What was done, and the order of arrivals, is the state of a run without races. */
 static bool is_new(checked *c, const state *s)
 {
     uint32_t known = c->seen.len;
     ft_strbuf key = {0};
-    ft_strbuf_add(&key, (const char *)s->run.done, sizeof s->run.done);
+    uint32_t done[FT_SCHEDULE_THREADS];
+    done_of(c, s, done);
+    ft_strbuf_add(&key, (const char *)done, sizeof done);
     for (uint32_t i = 0; i < c->schedule->nodes.len; i++) {
         char rank =
             (char)(c->schedule->nodes.data[i].kind == FT_NODE_ARRIVE ? arrival_rank(c, s, i) : 0);
@@ -203,14 +217,20 @@ static bool is_new(checked *c, const state *s)
 
 static void take(checked *c, state *s, uint32_t thread, uint64_t variant)
 {
-    uint32_t before[FT_SCHEDULE_THREADS];
-    memcpy(before, s->run.done, sizeof before);
+    uint32_t before[FT_SCHEDULE_THREADS], after[FT_SCHEDULE_THREADS];
+    done_of(c, s, before);
     s->steps++;
     if (ft_constrained_step(&s->run, s->m, thread, variant) == FT_CONSTRAINED_DIVERGES)
         wrong(c, "a thread ends before its nodes");
+    done_of(c, s, after);
     for (uint32_t t = 0; t < c->schedule->threads.len; t++)
-        for (uint32_t k = before[t]; k < s->run.done[t]; k++)
-            s->position[s->run.following[s->run.first[t] + k]] = s->steps;
+        for (uint32_t k = before[t]; k < after[t]; k++) {
+            uint32_t node = ft_schedule_node_of(c->schedule, c->schedule->threads.data[t], k + 1);
+            if (node != FT_NO_ID)
+                s->position[node] = s->steps;
+            else
+                wrong(c, "it does more than the schedule of its inputs");
+        }
 }
 
 static void walk(checked *c, state *s)
@@ -246,7 +266,10 @@ static void check_input(checked *c)
     c->schedule = &c->set->epochs.data[0].schedules.data[number];
     c->fault.schedule = number;
     state s = {.m = ft_interpreter_new(c->program, &options)};
-    ft_constrained_init(&s.run, c->program, c->set, c->schedule);
+    if (!ft_schedule_is_tree(c->set, 0))
+        ft_constrained_init(&s.run, c->program, c->set, c->schedule);
+    else if (ft_constrained_begin(&s.run, c->program, c->set, value_of, c, &err) != FT_OK)
+        return wrong(c, "no schedule is possible");
     s.position = ft_calloc(c->schedule->nodes.len + 1, sizeof *s.position);
     c->states = 0;
     walk(c, &s);

@@ -11,8 +11,9 @@ enum { NAMES = 32, LOCK = 40, COND = 48, BARRIER = 32, MOST_TOKENS = 4000 };
 
 typedef struct variable {
     char name[24];
-    int bits; /* of an input; 0: a variable */
-    int n;    /* places of an array; 0: not one */
+    int bits;  /* of an input; 0: a variable */
+    bool late; /* an input that no thread reads before a `read` */
+    int n;     /* places of an array; 0: not one */
     int initial;
 } variable;
 
@@ -351,6 +352,20 @@ static void assign(mini *m, const char *name)
     expect(m, ";");
 }
 
+/* read VARIABLE INPUT; */
+static void read_input(mini *m)
+{
+    char address[48];
+    object_name(m, word(m), address);
+    const variable *input = find(m, word(m));
+    if (!input || !input->late) wrong(m, "an input that is not late");
+    value own = fresh(m), wide = fresh(m);
+    ft_strbuf_printf(m->out, "    %s = input \"%s\" i%d\n    %s = zext i32 %s\n", own.text,
+                     input->name, input->bits, wide.text, own.text);
+    ft_strbuf_printf(m->out, "    store i32 %s, %s\n", wide.text, address);
+    expect(m, ";");
+}
+
 static void statement(mini *m)
 {
     const char *name = word(m);
@@ -362,6 +377,7 @@ static void statement(mini *m)
     if (strcmp(name, "wait") == 0) return wait(m);
     if (strcmp(name, "if") == 0) return branch(m);
     if (strcmp(name, "while") == 0) return loop(m);
+    if (strcmp(name, "read") == 0) return read_input(m);
     if (strcmp(name, "ret") == 0) return leaves(m, m->thread ? "return i64 0" : "return i32 0");
     if (strcmp(name, "abort") == 0) return leaves(m, "fail \"abort\"");
     if (strcmp(name, "assert") == 0) return checks(m, "assert \"fails\" ");
@@ -376,11 +392,13 @@ static void statement(mini *m)
 static void header(mini *m)
 {
     for (;;) {
-        if (take(m, "in")) {
+        if (is(m, "in") || is(m, "late")) {
+            bool late = strcmp(word(m), "late") == 0;
             while (!take(m, ";")) {
                 variable *v = declare(m, word(m));
                 expect(m, ":");
                 v->bits = number(m);
+                v->late = late;
                 declare_object(m, v);
             }
         } else if (take(m, "var")) {
@@ -411,7 +429,7 @@ static void begin_main(mini *m)
     ft_strbuf_puts(m->out, "function @main() -> i32 {\n  start:\n");
     for (int i = 0; i < m->n_variables; i++) {
         const variable *v = &m->variables[i];
-        if (!v->bits) continue;
+        if (!v->bits || v->late) continue;
         ft_strbuf_printf(m->out, "    %%in%d = input \"%s\" i%d\n", i, v->name, v->bits);
         ft_strbuf_printf(m->out, "    %%wide%d = zext i32 %%in%d\n    store i32 %%wide%d, @%s\n", i,
                          i, i, v->name);

@@ -4,7 +4,8 @@
  *   in x:1 n:2; var g q=1; arr A 3; bar 0:2;  T { lock 0; if x { g = x + 1; } unlock 0; }  T { ...
  * }
  *
- * `in NAME:BITS` inputs, which main reads first; `var` shared variables of 32 bits; `arr` arrays of
+ * `in NAME:BITS` inputs, which main reads first; `late NAME:BITS` those that a thread reads by
+ * `read VARIABLE NAME;`; `var` shared variables of 32 bits; `arr` arrays of
  * them; `bar NUMBER:THREADS` barriers. A thread is T { statements }; main creates all in order and
  * joins them, unless there is an M { statements } for it, in which `create K` and `join K` name
  * threads from 1. Variables that begin with _ belong to the thread.

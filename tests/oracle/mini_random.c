@@ -8,6 +8,7 @@ typedef struct maker {
     ft_strbuf *out;
     int inside, loops, depth; /* inside: the lock that is held, -1: none */
     int locks;                /* operations that are left for the thread */
+    int late;                 /* inputs that no thread has read yet */
 } maker;
 
 static uint32_t pick(maker *m, uint32_t n)
@@ -144,6 +145,13 @@ static bool special(maker *m)
     if (m->has.conditions && k >= 14 && k < 18) return put(m, "signal 0; "), true;
     if (m->has.barriers && k >= 18 && k < 26 && m->inside < 0) return put(m, "barrier 0; "), true;
     if (m->has.loops && k >= 26 && k < 36 && m->depth < 2) return loop(m), true;
+    if (m->has.late && k >= 44 && k < 64 && m->depth == 0 && m->late) {
+        m->late--;
+        put(m, "read ");
+        put(m, PICK(m, "_a", "_b"));
+        put(m, m->late ? " p; " : " q; ");
+        return true;
+    }
     if (m->has.endless && k >= 36 && k < 44 && m->depth < 2) {
         put(m, "while ");
         condition(m);
@@ -176,6 +184,8 @@ void mini_random(uint64_t seed, mini_features features, ft_strbuf *text)
     uint32_t threads = 2 + (pick(&m, 3) == 0);
     for (int i = 0; i < 4; i++) (void)pick(&m, 2);
     put(&m, "in x:1 y:1 z:2; var g0 g1; arr A 3; ");
+    if (features.late) put(&m, "late p:1 q:1; ");
+    m.late = 2;
     if (features.barriers) ft_strbuf_printf(text, "bar 0:%u; ", chance(&m, 50) ? 2 : threads);
     if (features.children && chance(&m, 60)) {
         put(&m, "M { create 1; if x { create 2; } ");

@@ -7,7 +7,8 @@
 #include "base/strbuf.h"
 
 typedef struct mini_features {
-    bool arrays, loops, asserts, returns, computed_locks, conditions, barriers, children, endless;
+    bool arrays, loops, asserts, returns, computed_locks, conditions, barriers, children, endless,
+        late;
 } mini_features;
 
 /* The text of a program of two or three threads; inputs have one or two bits, four in all. */

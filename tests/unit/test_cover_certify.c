@@ -13,6 +13,7 @@
 #include "oracle/constrained.h"
 #include "oracle/mini.h"
 #include "oracle/mini_random.h"
+#include "unit/cover_sets.h"
 
 #define L(k) " lock " k "; unlock " k "; "
 
@@ -440,6 +441,109 @@ static void test_cover_divergence(void **state)
     assert_true(n < 40 || (proved && diverge));
 }
 
+/* ---- dynamic inputs: a set that has its certificates is followed, whoever reads what when ---- */
+
+static const char *const ALL[] = {"*", NULL};
+
+static ft_schedule_set *search_dynamic(const ft_program *p, uint64_t seed,
+                                       cover_search_counts *counts)
+{
+    cover_search_options options = {.world = {.prefix = seed % 3 != 0,
+                                              .order = (cover_order)(seed % COVER_ORDERS),
+                                              .seed = 3,
+                                              .dynamic = ALL}};
+    ft_schedule_set *set = NULL;
+    ft_error err = FT_ERROR_INIT;
+    if (cover_search(p, &options, &set, counts, &err) != FT_OK) fail_msg("%s", err.message);
+    return set;
+}
+
+/* mutated: a set may be refuted by what no run shows (an edge that the program has anyway). */
+static void check_dynamic(const ft_program *p, ft_schedule_set *set, const char *text, bool mutated,
+                          unsigned *held, unsigned *refused)
+{
+    constrained_counts runs = {0};
+    constrained_fault fault = constrained_check(p, set, &runs);
+    cover_certificates found = certify(p, set);
+    bool holds = cover_certificates_hold(&found);
+    bool refuted = false;
+    for (int k = 0; k < COVER_CHECK_FAILURE; k++)
+        refuted |= cover_certificates_answer(&found, (cover_certificate_kind)k) == COVER_REFUTED;
+    bool deadlocks = cover_certificates_answer(&found, COVER_CHECK_DEADLOCK) == COVER_REFUTED;
+    if ((holds && fault.what) ||
+        (refuted && !mutated && !fault.what && !fault.races && !deadlocks)) {
+        print_all(set, &found);
+        fail_msg("brute force: %s (inputs %u %u %u %u %u)\n%s", fault.what ? fault.what : "right",
+                 (unsigned)fault.inputs[0], (unsigned)fault.inputs[1], (unsigned)fault.inputs[2],
+                 (unsigned)fault.inputs[3], (unsigned)fault.inputs[4], text);
+    }
+    *held += holds;
+    *refused += !holds;
+    cover_certificates_release(&found);
+}
+
+/* Schedules part where an input is read, not before. */
+static void test_cover_parts(void **state)
+{
+    static const struct {
+        const char *program, *set;
+        bool right;
+    } ROWS[] = {{COVER_READS_FIRST, COVER_PARTS("0.1"), true},
+                {COVER_OTHER_READS, COVER_PARTS("0"), true},
+                {COVER_READS_LATE, COVER_PARTS("0.1"), false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        constrained_counts runs = {0};
+        ft_error err = FT_ERROR_INIT;
+        ft_schedule_set *set = NULL;
+        ft_program *p = mini_program(ROWS[i].program);
+        if (ft_schedule_set_read(ROWS[i].set, strlen(ROWS[i].set), &set, &err) != FT_OK)
+            fail_msg("%s", err.message);
+        constrained_fault fault = constrained_check(p, set, &runs);
+        cover_certificates found = certify(p, set);
+        cover_answer answer = cover_certificates_answer(&found, COVER_CHECK_SCHEDULE);
+        if (cover_certificates_hold(&found) != ROWS[i].right || !fault.what != ROWS[i].right ||
+            answer != (ROWS[i].right ? COVER_PROVED : COVER_REFUTED)) {
+            print_all(set, &found);
+            fail_msg("row %u; brute force: %s", (unsigned)i, fault.what ? fault.what : "right");
+        }
+        cover_certificates_release(&found);
+        ft_schedule_set_free(set);
+        ft_program_free(p);
+    }
+}
+
+static void test_cover_dynamic(void **state)
+{
+    (void)state;
+    unsigned held = 0, refused = 0, wrong = 0, right = 0;
+    uint64_t first = number("FT_SEED_START", 1), n = number("FT_SEEDS", 40);
+    for (uint64_t seed = first; seed < first + n; seed++) {
+        ft_strbuf text = {0};
+        cover_search_counts counts;
+        mini_features features = mini_random_features(seed);
+        features.late = true;
+        dice d = {seed};
+        mini_random(seed, features, &text);
+        ft_program *p = mini_program(text.text);
+        ft_schedule_set *set = search_dynamic(p, seed, &counts);
+        if (!counts.open) check_dynamic(p, set, text.text, false, &held, &refused);
+        ft_schedule_set_free(set);
+        for (int k = 0; k < N_MUTATIONS && !counts.open; k++) {
+            ft_error err = FT_ERROR_INIT;
+            set = search_dynamic(p, seed, &counts);
+            if (MUTATIONS[k](set, &d) && ft_schedule_set_validate(set, &err) == FT_OK)
+                check_dynamic(p, set, text.text, true, &right, &wrong);
+            ft_schedule_set_free(set);
+        }
+        ft_program_free(p);
+        ft_strbuf_release(&text);
+    }
+    print_message("dynamic: %u sets proved, %u not; of mutated ones %u, %u\n", held, refused, right,
+                  wrong);
+    assert_true(held > refused);
+}
+
 /* ---- time ---- */
 
 static bool always(void *context)
@@ -498,6 +602,8 @@ int main(void)
         cmocka_unit_test(test_cover_refused),
         cmocka_unit_test(test_cover_mutations),
         cmocka_unit_test(test_cover_divergence),
+        cmocka_unit_test(test_cover_parts),
+        cmocka_unit_test(test_cover_dynamic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static const char SET[] = "schedules 1\n"
                           "marker @main 6 \"queue.c\" 11 3\n"
                           "marker @\"odd name\" 2\n"
                           "input x 32 \"x\" 0 1\n"
-                          "input flag 1 \"a \\22flag\\22\" 0.1 2\n"
+                          "input flag 1 \"a \\22flag\\22\" 0.1 2 dynamic\n"
                           "epoch entry\n"
                           "init (bvult x #x00000004)\n"
                           "if (= x #x00000000)\n"
@@ -185,6 +185,7 @@ static void test_schedules_wrong(void **state)
         {"schedules 1\n", "no epoch", 2, 1},
         {"schedules 1\ninput x 65 \"x\" 0 1\n", "1 to 64", 2, 9},
         {"schedules 1\ninput x 8 \"x\" 0 1\ninput x 8 \"y\" 0 1\n", "label", 3, 7},
+        {LATER "input y 8 \"y\" 0 1 dynamic\n", "later epoch", 8, 19},
         {HEAD "if (= x y)\n", "y", 4, 9},
         {HEAD "if x\n", "Bool", 4, 4},
         {HEAD "if (= x #x00)\n  take a\n", "not complete", 6, 1},

@@ -14,6 +14,7 @@
 #include "cover/replay.h"
 #include "cover/translate.h"
 #include "program/binary.h"
+#include "schedules/dynamic.h"
 
 static const struct {
     const char *name, *meaning;
@@ -63,6 +64,7 @@ typedef struct certifying {
     ft_map nodes;                        /* thread and number -> node */
     ft_term init;                        /* of the world */
     terms good, of[COVER_CERTIFICATES];  /* conditions of paths that are as they should, or not */
+    terms parting;                       /* of those that do a node too early */
     ft_strbuf first[COVER_CERTIFICATES]; /* what is wrong with the first of them */
     ft_sym_place at[COVER_CERTIFICATES][2]; /* and where */
     uint8_t n_at[COVER_CERTIFICATES];
@@ -101,6 +103,11 @@ static ft_term any_of(certifying *c, const terms *all)
 static ft_term both(certifying *c, ft_term a, ft_term b)
 {
     return apply(c, FT_OP_AND, (ft_term[2]){a, b}, 2);
+}
+
+static ft_term either(certifying *c, ft_term a, ft_term b)
+{
+    return apply(c, FT_OP_OR, (ft_term[2]){a, b}, 2);
 }
 
 static ft_term negated(certifying *c, ft_term a)
@@ -320,6 +327,35 @@ static void blame_endless(certifying *c, const cover_leaf *leaf, ft_term conditi
     ft_strbuf_release(&place);
 }
 
+static ft_term possible_of(void *context, uint32_t schedule, const bool *known)
+{
+    certifying *c = context;
+    ft_term possible =
+        cover_to_world(&c->translation, ft_schedule_possible_condition(c->set, 0, schedule, known));
+    return possible ? possible : truth(c, true);
+}
+
+/* The node waits until no other schedule is possible that does something else there: on this path,
+ * in this order, that has to be so already (schedules/dynamic.h). */
+static void on_parting(void *context, const cover_parting *parting)
+{
+    certifying *c = context;
+    const ft_schedule *other = &c->epoch->schedules.data[parting->other];
+    if (cover_fault_is(COVER_FAULT_AGREE) || parting->possible == truth(c, false)) return;
+    ft_term condition = both(c, all_of(c, parting->terms, parting->n_terms), parting->possible);
+    ft_strbuf node = {0};
+    if (parting->node != FT_NO_ID)
+        ft_node_print(c->set, c->schedule, parting->node, &node);
+    else
+        ft_strbuf_puts(&node, "the schedule's end");
+    blame(c, COVER_CHECK_SCHEDULE, condition,
+          "at %s schedule %s goes on otherwise, and the inputs that decide between them are not "
+          "read yet",
+          node.text, ft_schedule_text_of(c->set, other->name));
+    ft_vec_push(&c->parting, condition);
+    ft_strbuf_release(&node);
+}
+
 static void on_leaf(void *context, const cover_leaf *leaf)
 {
     certifying *c = context;
@@ -502,7 +538,10 @@ static void ask_from_leaves(certifying *c, ft_term domain, const ft_error *err)
         cover_certificate_kind kind = FROM_LEAVES[i];
         bool whole = err->code == FT_OK;
         ft_term wrong = any_of(c, &c->of[kind]);
-        if (kind == COVER_CHECK_SCHEDULE && whole) wrong = negated(c, any_of(c, &c->good));
+        if (kind == COVER_CHECK_SCHEDULE && whole) {
+            wrong = negated(c, any_of(c, &c->good));
+            if (c->parting.len) wrong = either(c, wrong, any_of(c, &c->parting));
+        }
         size_t before = c->found->all.len;
         if (whole || c->of[kind].len) ask(c, kind, both(c, domain, wrong));
         bool refuted =
@@ -516,7 +555,7 @@ static void ask_from_leaves(certifying *c, ft_term domain, const ft_error *err)
 
 static void forget(certifying *c)
 {
-    c->good.len = 0;
+    c->good.len = c->parting.len = 0;
     for (int k = 0; k < COVER_CERTIFICATES; k++) {
         c->of[k].len = 0;
         c->n_at[k] = 0;
@@ -542,6 +581,8 @@ static void certify_schedule(certifying *c, uint32_t number)
                          .schedule = c->schedule,
                          .condition = domain,
                          .leaf = on_leaf,
+                         .part = on_parting,
+                         .possible = possible_of,
                          .context = c,
                          .max_leaves = c->options->max_leaves};
     ft_status status = FT_OK;
@@ -601,6 +642,7 @@ static bool is_asked(const certifying *c, uint32_t schedule)
 static void release(certifying *c)
 {
     ft_vec_release(&c->good);
+    ft_vec_release(&c->parting);
     for (int k = 0; k < COVER_CERTIFICATES; k++) {
         ft_vec_release(&c->of[k]);
         ft_strbuf_release(&c->first[k]);

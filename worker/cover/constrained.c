@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "schedules/dynamic.h"
 
 /* A path so far. Threads are numbers of the world, but for `done` and `stopped`. */
 typedef struct path {
@@ -18,7 +19,8 @@ typedef struct path {
         bool is;
         uint32_t object;
         uint64_t at;
-    } * bound; /* by object of the schedule */
+    } * bound;    /* by object of the schedule */
+    bool *parted; /* by schedule of the epoch; NULL: no input is dynamic */
     FT_VEC(ft_term) terms;
     FT_VEC(cover_touch) touches;
 } path;
@@ -42,6 +44,7 @@ static void drop(path *p)
 {
     ft_sym_free(p->m);
     free(p->bound);
+    free(p->parted);
     ft_vec_release(&p->terms);
     ft_vec_release(&p->touches);
 }
@@ -55,6 +58,11 @@ static void drop(path *p)
         (to)->len = (from)->len;                                                                   \
     } while (0)
 
+static const ft_epoch *epoch_of(const walking *w)
+{
+    return &w->f->set->epochs.data[0];
+}
+
 static path copy_of(const walking *w, const path *from)
 {
     path p = *from;
@@ -62,6 +70,11 @@ static path copy_of(const walking *w, const path *from)
     p.m = ft_sym_copy(from->m);
     p.bound = ft_alloc(n);
     memcpy(p.bound, from->bound, n);
+    if (from->parted) {
+        size_t schedules = (epoch_of(w)->schedules.len + 1) * sizeof *p.parted;
+        p.parted = ft_alloc(schedules);
+        memcpy(p.parted, from->parted, schedules);
+    }
     COPY_VEC(&p.terms, &from->terms);
     COPY_VEC(&p.touches, &from->touches);
     return p;
@@ -189,6 +202,82 @@ static bool matches(const walking *w, path *p, const ft_node *node, uint32_t thr
            is_peer(w, p, node, thread, o) &&
            (node->object == FT_NO_ID || binds(w, p, node, node->object, o->object)) &&
            (node->other == FT_NO_ID || binds(w, p, node, node->other, o->other));
+}
+
+/* ---- dynamic inputs ---- */
+
+static void find_known(const walking *w, const path *p, bool *known)
+{
+    const ft_schedule_set *set = w->f->set;
+    for (size_t i = 0; i < set->inputs.len; i++) {
+        const ft_schedule_input *in = &set->inputs.data[i];
+        known[i] = !in->dynamic;
+        if (known[i]) continue;
+        uint32_t thread = cover_world_thread(w->f->world, ft_schedule_text_of(set, in->thread));
+        known[i] = thread != FT_NO_ID &&
+                   ft_sym_reads(p->m, thread, ft_schedule_text_of(set, in->name)) >= in->n;
+    }
+}
+
+/* When the other schedule, which has not that node of the thread, is possible on the path;
+ * FT_NO_TERM: it has parted before, or has the node as well. */
+static ft_term when_other(walking *w, const path *p, uint32_t other, uint32_t thread,
+                          uint32_t number)
+{
+    const ft_schedule *s = &epoch_of(w)->schedules.data[other];
+    if (p->parted[other] || s == w->f->schedule ||
+        ft_schedules_agree(w->f->schedule, s, thread, number))
+        return FT_NO_TERM;
+    bool *known = ft_calloc(w->f->set->inputs.len + 1, sizeof *known);
+    find_known(w, p, known);
+    ft_term possible = w->f->possible(w->f->context, other, known);
+    free(known);
+    return possible;
+}
+
+/* The thread's node of that number is next (or none is left): which schedules part here? */
+static void part(walking *w, path *p, uint32_t node, uint32_t thread, uint32_t number)
+{
+    for (uint32_t i = 0; p->parted && i < epoch_of(w)->schedules.len; i++) {
+        ft_term possible = when_other(w, p, i, thread, number);
+        if (possible == FT_NO_TERM) continue;
+        p->parted[i] = true;
+        w->f->part(w->f->context, &(cover_parting){node, i, possible, p->terms.data, p->terms.len});
+    }
+}
+
+static uint32_t name_of(const walking *w, uint32_t node)
+{
+    return w->f->schedule->threads.data[w->f->schedule->nodes.data[node].thread];
+}
+
+static void part_at(walking *w, path *p, const ft_node *node)
+{
+    uint32_t number = (uint32_t)(node - w->f->schedule->nodes.data);
+    if (node->kind == FT_NODE_EXIT && w->f->set->prefix) return;
+    part(w, p, number, name_of(w, number), w->order.number[number]);
+}
+
+/* Is no other schedule possible that does not have the node? */
+static bool is_decided(walking *w, path *p, uint32_t node)
+{
+    for (uint32_t i = 0; i < epoch_of(w)->schedules.len; i++) {
+        ft_term possible = when_other(w, p, i, name_of(w, node), w->order.number[node]);
+        if (possible != FT_NO_TERM && ft_sym_ask(p->m, possible) != FT_ANSWER_UNSAT) return false;
+    }
+    return true;
+}
+
+/* A thread that has no node left stands still, until no schedule is possible that has one. */
+static void part_at_end(walking *w, path *p)
+{
+    const ft_epoch *e = epoch_of(w);
+    for (uint32_t i = 0; p->parted && i < e->schedules.len; i++)
+        for (uint32_t t = 0; t < e->schedules.data[i].threads.len && !p->parted[i]; t++) {
+            uint32_t thread = e->schedules.data[i].threads.data[t], n = 1;
+            while (ft_schedule_node_of(w->f->schedule, thread, n) != FT_NO_ID) n++;
+            part(w, p, FT_NO_ID, thread, n);
+        }
 }
 
 /* ---- leaves ---- */
@@ -344,11 +433,20 @@ static void judge_endless(const walking *w, const path *p, cover_leaf *leaf)
     if (any && !ends) leaf->kind = is_open(w, p) ? COVER_LEAF_OPEN : COVER_LEAF_ENDLESS;
 }
 
+static bool stands(const path *p)
+{
+    ft_sym_operation o;
+    for (uint32_t t = 0; t < ft_sym_thread_count(p->m); t++)
+        if (ft_sym_stands_before(p->m, t, &o)) return true;
+    return false;
+}
+
 static void end_path(walking *w, path *p)
 {
     cover_leaf leaf = {.kind = COVER_LEAF_GOOD, .node = FT_NO_ID, .place = {FT_NO_SYMBOL, 0}};
     if (!check_rest(w, p)) return;
     bool ends = exits(w, p, &leaf);
+    if (!ends && stands(p)) part_at_end(w, p);
     leaf.deadlocks = deadlocks(p);
     if (p->left && !(ends && w->f->set->prefix))
         leaf.kind = COVER_LEAF_STUCK;
@@ -430,6 +528,7 @@ static bool do_node(walking *w, path *p, const ft_node *node)
             return p->stopped[node->thread] = p->left = true;
         if (!exists || stands || p->done[node->thread] == 0)
             return wrong_leaf(w, p, COVER_LEAF_DIVERGES, &o.place), false;
+        part_at(w, p, node);
         return p->done[node->thread]++, true;
     }
     if (!stands || !matches(w, p, node, thread, &o)) {
@@ -437,6 +536,7 @@ static bool do_node(walking *w, path *p, const ft_node *node)
             return wrong_leaf(w, p, COVER_LEAF_DIVERGES, &o.place), false;
         return p->stopped[node->thread] = p->left = true;
     }
+    part_at(w, p, node);
     if (node->kind == FT_NODE_EXIT) return p->done[node->thread]++, p->stopped[node->thread] = true;
     if (!variant_of(w, p, node, thread, &variant))
         return wrong_leaf(w, p, COVER_LEAF_STUCK, &o.place), false;
@@ -466,6 +566,25 @@ static ft_status check_going(walking *w, const path *p, bool *infeasible)
     return FT_OK;
 }
 
+/* With dynamic inputs: a node that is decided, if there is one, as a runtime waits with others. */
+static void choose_node(walking *w, path *p)
+{
+    const ft_schedule *s = w->f->schedule;
+    uint32_t first = FT_NO_ID, n = (uint32_t)s->nodes.len;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t t = s->nodes.data[i].thread;
+        if (w->order.number[i] <= p->done[t]) continue;
+        p->node = i;
+        if (p->stopped[t] || is_endless(p, w->numbers[t]) || !is_ready(w, p, &s->nodes.data[i]))
+            continue;
+        if (is_decided(w, p, i)) return;
+        if (first == FT_NO_ID) first = i;
+    }
+    p->node = first == FT_NO_ID ? n : first;
+    for (uint32_t i = 0; i < n && first == FT_NO_ID; i++)
+        p->left |= w->order.number[i] > p->done[s->nodes.data[i].thread];
+}
+
 static ft_status walk(walking *w, path *p)
 {
     const ft_schedule *s = w->f->schedule;
@@ -484,6 +603,7 @@ static ft_status walk(walking *w, path *p)
                 cover_step(w->f->world, p->m, thread, 0);
             continue;
         }
+        if (p->parted) choose_node(w, p);
         if (p->node == s->nodes.len) return end_path(w, p), FT_OK;
         const ft_node *node = &s->nodes.data[p->node];
         if (p->stopped[node->thread] || is_endless(p, w->numbers[node->thread]) ||
@@ -491,7 +611,7 @@ static ft_status walk(walking *w, path *p)
             p->left = true;
         else if (!do_node(w, p, node))
             return FT_OK;
-        p->node++;
+        p->node++; /* but where it is chosen */
     }
     return status;
 }
@@ -515,6 +635,8 @@ static ft_status begin(walking *w)
 {
     path first = {.m = ft_sym_new(w->f->world->world)};
     first.bound = ft_calloc(w->f->schedule->objects.len + 1, sizeof *first.bound);
+    if (w->f->part && ft_schedule_is_tree(w->f->set, 0))
+        first.parted = ft_calloc(epoch_of(w)->schedules.len + 1, sizeof *first.parted);
     ft_answer answer = ft_sym_assume(first.m, w->f->condition);
     if (answer == FT_ANSWER_SAT) {
         ft_vec_push(&w->paths, first);

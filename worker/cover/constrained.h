@@ -48,12 +48,26 @@ typedef struct cover_leaf {
     size_t n_touches;
 } cover_leaf;
 
+/* Where a path does a node that another schedule does not have there (schedules/dynamic.h). */
+typedef struct cover_parting {
+    uint32_t node;        /* of the schedule; FT_NO_ID: behind its end */
+    uint32_t other;       /* the other schedule, in the epoch */
+    ft_term possible;     /* when that one is possible, by what was read */
+    const ft_term *terms; /* as in a leaf, so far */
+    size_t n_terms;
+} cover_parting;
+
 typedef struct cover_following {
     cover_world *world;
     const ft_schedule_set *set;
     const ft_schedule *schedule;
     ft_term condition; /* of the world: inputs that select the schedule */
     void (*leaf)(void *context, const cover_leaf *leaf);
+    /* NULL: the set has no dynamic inputs. Of each other schedule the first on a path; and the
+     * condition, a term of the world, under which a schedule is possible when the inputs of the set
+     * with known[i] are. */
+    void (*part)(void *context, const cover_parting *parting);
+    ft_term (*possible)(void *context, uint32_t schedule, const bool *known);
     void *context;
     uint64_t max_leaves; /* 0: 20,000 */
 } cover_following;

@@ -27,7 +27,8 @@
     X(ORDERED, "certificate: all operations on an object are ordered")                             \
     X(NEVER_STUCK, "certificate: no threads wait for each other")                                  \
     X(CLOSED, "certificate: a schedule that ends early is one")                                    \
-    X(ENDS, "certificate: every loop ends")
+    X(ENDS, "certificate: every loop ends")                                                        \
+    X(AGREE, "certificate: schedules part where they like")
 typedef enum cover_fault_kind {
 #define FT_ROW(symbol, doc) COVER_FAULT_##symbol,
     COVER_FAULT_TABLE(FT_ROW)

@@ -382,11 +382,15 @@ static bool is_ready(const making *k, uint32_t operation)
     return true;
 }
 
-/* The first thread goes on as long as it can, then the next: so equal graphs are equal lists. */
+/* The first thread goes on as long as it can, then the next: so equal graphs are equal lists. With
+ * dynamic inputs the order of the path: what comes before an input is read does not depend on it.
+ */
 static void add_nodes(making *k)
 {
     const cover_trace *t = k->trace;
     uint32_t n = (uint32_t)t->operations.len;
+    for (uint32_t i = 0; i < n && k->world->dynamic; i++) add_node(k, i);
+    if (k->world->dynamic) return;
     uint32_t *next = ft_alloc(FT_SYM_THREADS * sizeof *next);
     for (uint32_t i = 0; i < FT_SYM_THREADS; i++)
         for (next[i] = 0; next[i] < n && t->operations.data[next[i]].thread != i;) next[i]++;

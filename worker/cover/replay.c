@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "schedules/dynamic.h"
 
 /* The interpreter asks for the inputs of the thread that takes the step at hand. */
 typedef struct feed {
@@ -24,6 +25,25 @@ static uint32_t world_thread(const feed *f, uint32_t thread)
         if (f->world->names[t].parent == parent && f->world->names[t].nth == f->run->nth[thread])
             return t;
     return FT_NO_ID;
+}
+
+/* Of the model; what it leaves out is 0. */
+static bool value_of(void *context, const ft_schedule_input *input, const char *name,
+                     const char *thread, uint64_t *value)
+{
+    const feed *f = context;
+    ft_strbuf own = {0};
+    *value = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        ft_sym_name in = ft_sym_world_input(f->world->world, f->model[i].symbol);
+        ft_strbuf_clear(&own);
+        cover_world_thread_name(f->world, in.thread, &own);
+        if (in.n + 1 == input->n && in.width == input->width && strcmp(in.name, name) == 0 &&
+            strcmp(own.text, thread) == 0)
+            *value = f->model[i].bits;
+    }
+    ft_strbuf_release(&own);
+    return true;
 }
 
 static bool next_input(void *context, const char *name, uint8_t width, uint64_t *value)
@@ -97,7 +117,10 @@ cover_replayed cover_replay(cover_world *world, cover_translation *translation,
     if (!schedule) return r;
     feed f = {.world = world, .model = model, .n = n};
     ft_constrained run;
-    ft_constrained_init(&run, world->program, set, schedule);
+    if (!ft_schedule_is_tree(set, 0))
+        ft_constrained_init(&run, world->program, set, schedule);
+    else if (ft_constrained_begin(&run, world->program, set, value_of, &f, NULL) != FT_OK)
+        return r;
     f.run = &run;
     ft_interpreter_options options = {.input = next_input, .context = &f};
     ft_interpreter *m = ft_interpreter_new(world->program, &options);

@@ -1,5 +1,6 @@
 #include "cover/request.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -18,6 +19,7 @@ typedef struct asked {
     uint64_t entries;
     const char *set, *prefer;
     double until, end;    /* of ft_now_ms: of the search or the certificates at hand; of all */
+    const char **dynamic; /* names up to a NULL; NULL: none */
     json_t *answer, *smt; /* smt: NULL: no files are wanted */
     ft_error *err;
 } asked;
@@ -56,6 +58,34 @@ static ft_status read_order(const json_t *question, cover_order *order, ft_error
     return ft_error_set(err, FT_USAGE, "\"order\" is thread, trace or seed");
 }
 
+static bool is_input(const ft_program *p, const char *name)
+{
+    uint32_t text = ft_intern_find(&p->texts, name, strlen(name));
+    for (size_t f = 0; f < p->functions.len && text != FT_NO_ID; f++)
+        for (size_t i = 0; i < p->functions.data[f].instructions.len; i++) {
+            const ft_instruction *in = &p->functions.data[f].instructions.data[i];
+            if (in->code == FT_CODE_INPUT && in->extra == text) return true;
+        }
+    return false;
+}
+
+static ft_status read_dynamic(const json_t *question, asked *a)
+{
+    const json_t *names = json_object_get(question, "dynamic");
+    size_t n = json_array_size(names);
+    if (!n) return FT_OK;
+    a->dynamic = ft_calloc(n + 1, sizeof *a->dynamic);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        if (!name) return ft_error_set(a->err, FT_USAGE, "\"dynamic\" is not a list of names");
+        if (strcmp(name, "*") != 0 && !is_input(a->program, name))
+            return ft_error_set(a->err, FT_INPUT, "the program reads no input '%s'", name);
+        a->dynamic[i] = name;
+    }
+    a->world.dynamic = a->dynamic;
+    return FT_OK;
+}
+
 static ft_status read_time(const json_t *question, double *end, ft_error *err)
 {
     const json_t *value = json_object_get(question, "seconds");
@@ -74,6 +104,7 @@ static ft_status read_question(const json_t *question, asked *a)
     if (status == FT_OK) status = read_number(question, "seed", &a->world.seed, a->err);
     if (status == FT_OK) status = read_number(question, "entries", &a->entries, a->err);
     if (status == FT_OK) status = read_time(question, &a->end, a->err);
+    if (status == FT_OK) status = read_dynamic(question, a);
     a->world.prefix = !json_is_false(prefix);
     a->world.should_stop = should_stop;
     a->world.context = a;
@@ -95,11 +126,12 @@ static void add_inputs(const ft_schedule_set *set, json_t *answer)
     json_t *inputs = json_array();
     for (size_t i = 0; i < set->inputs.len; i++) {
         const ft_schedule_input *in = &set->inputs.data[i];
-        json_array_append_new(inputs, json_pack("{s:s, s:s, s:s, s:I, s:I}", "label",
+        json_array_append_new(inputs, json_pack("{s:s, s:s, s:s, s:I, s:I, s:b}", "label",
                                                 ft_schedule_text_of(set, in->label), "name",
                                                 ft_schedule_text_of(set, in->name), "thread",
                                                 ft_schedule_text_of(set, in->thread), "n",
-                                                (json_int_t)in->n, "width", (json_int_t)in->width));
+                                                (json_int_t)in->n, "width", (json_int_t)in->width,
+                                                "dynamic", (int)in->dynamic));
     }
     json_object_set_new(answer, "inputs", inputs);
 }
@@ -251,6 +283,7 @@ ft_status ft_cover_request(const ft_program *program, const json_t *question, js
     if (status == FT_OK) status = read_preference(&a);
     if (status == FT_OK) status = answer_to(&a);
     cover_preference_free(a.world.preference);
+    free(a.dynamic);
     json_decref(a.smt);
     if (status == FT_OK)
         *answer = a.answer;

@@ -1,13 +1,14 @@
 /* One question about covering schedules, as JSON, for the command line and the service.
  *
  *   {"order": "thread" | "trace" | "seed", "seed": N, "prefix": BOOL, "entries": N, "seconds": N,
- *    "prefer": TEXT, "set": TEXT, "smt": BOOL}
+ *    "prefer": TEXT, "dynamic": [NAME], "set": TEXT, "smt": BOOL}
  *
  * All members may be left out. "prefer" is a witness or a schedule set whose order comes before
- * "order" (prefer.h). "seconds" may be a fraction. With "set" nothing is searched: the set
- * is checked. The answer:
+ * "order" (prefer.h). "dynamic" names
+ * inputs that are not known when the program begins, "*" all (schedules/dynamic.h). "seconds" may
+ * be a fraction. With "set" nothing is searched: the set is checked. The answer:
  *
- *   {"set": TEXT, "inputs": [{"label", "name", "thread", "n", "width"}],
+ *   {"set": TEXT, "inputs": [{"label", "name", "thread", "n", "width", "dynamic"}],
  *    "counts": {"paths", "entries", "schedules", "discarded", "open", "questions"},
  *    "leaves": N, "open": TEXT, "proved": BOOL,
  *    "checks": [{"check", "meaning", "answer", "asked"}],

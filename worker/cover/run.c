@@ -31,6 +31,7 @@ void cover_world_init(cover_world *w, const ft_program *program, const cover_wor
                        .order = options->order,
                        .seed = options->seed,
                        .preference = options->preference,
+                       .dynamic = options->dynamic,
                        .max_operations = options->max_operations,
                        .should_stop = options->should_stop,
                        .context = options->context};
@@ -80,6 +81,13 @@ uint32_t cover_world_thread(cover_world *w, const char *name)
         if (thread == FT_NO_ID) return FT_NO_ID;
     }
     return *end ? FT_NO_ID : thread;
+}
+
+bool cover_world_is_dynamic(const cover_world *w, const char *input)
+{
+    for (const char *const *name = w->dynamic; name && *name; name++)
+        if (strcmp(*name, "*") == 0 || strcmp(*name, input) == 0) return true;
+    return false;
 }
 
 void cover_step(cover_world *w, ft_sym_state *m, uint32_t thread, uint64_t variant)

@@ -28,6 +28,7 @@ typedef struct cover_world {
     cover_order order;
     cover_preference *preference; /* NULL: none */
     uint64_t seed, max_operations;
+    const char *const *dynamic; /* NULL: no input is */
     bool (*should_stop)(void *context);
     void *context;
 } cover_world;
@@ -36,6 +37,9 @@ typedef struct cover_world_options {
     bool prefix;
     cover_order order;
     uint64_t seed;
+    /* Names of inputs that are not known when the program begins (schedules/dynamic.h), up to a
+     * NULL; "*" stands for all. The caller's; may be NULL. */
+    const char *const *dynamic;
     cover_preference *preference; /* comes before `order`; the caller's. May be NULL */
     uint64_t max_operations;      /* of a path; 0: 100,000 */
     /* Inputs that are given, as in ft_sym_options. */
@@ -54,6 +58,8 @@ uint32_t cover_world_child(cover_world *world, uint32_t parent, uint32_t nth);
 void cover_world_thread_name(const cover_world *world, uint32_t thread, ft_strbuf *name);
 /* The number of the thread of that name; FT_NO_ID: it is not a name, or there are too many. */
 uint32_t cover_world_thread(cover_world *world, const char *name);
+
+bool cover_world_is_dynamic(const cover_world *world, const char *input);
 
 /* A step that the world's threads have numbers for. */
 void cover_step(cover_world *world, ft_sym_state *state, uint32_t thread, uint64_t variant);

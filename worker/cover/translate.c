@@ -35,8 +35,10 @@ static ft_symbol set_symbol(cover_translation *t, ft_symbol symbol)
     ft_strbuf thread = {0};
     cover_world_thread_name(t->world, in.thread, &thread);
     ft_symbol made = known_input(t->set, &in, thread.text);
-    if (made == FT_NO_ID)
+    if (made == FT_NO_ID) {
         made = ft_schedule_add_input(t->set, in.name, thread.text, in.n + 1, in.width);
+        t->set->inputs.data[made].dynamic = cover_world_is_dynamic(t->world, in.name);
+    }
     ft_strbuf_release(&thread);
     *ft_map_slot(&t->inputs, symbol, 0, NULL) = made;
     return made;

@@ -57,6 +57,16 @@ uint32_t ft_sym_steps(const ft_sym_state *m, uint32_t t)
     return sym_thread_of(m, t)->steps;
 }
 
+uint32_t ft_sym_reads(const ft_sym_state *m, uint32_t t, const char *name)
+{
+    if (t >= m->threads.len) return 0;
+    const sym_thread *th = sym_thread_of(m, t);
+    for (size_t i = 0; i < th->inputs.len; i++)
+        if (strcmp(m->world->program->texts.names[th->inputs.data[i].name], name) == 0)
+            return th->inputs.data[i].n;
+    return 0;
+}
+
 uint64_t ft_sym_input_at_hand(const ft_sym_state *m, ft_symbol symbol)
 {
     return symbol < m->inputs.len ? m->inputs.data[symbol] : 0;

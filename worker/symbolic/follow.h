@@ -48,6 +48,8 @@ ft_answer ft_sym_assume(ft_sym_state *state, ft_term condition);
 /* Can the condition hold beside those of the state? */
 ft_answer ft_sym_ask(ft_sym_state *state, ft_term condition);
 uint32_t ft_sym_steps(const ft_sym_state *state, uint32_t thread); /* that the thread has taken */
+/* How many values of the input the thread has read. */
+uint32_t ft_sym_reads(const ft_sym_state *state, uint32_t thread, const char *name);
 uint64_t ft_sym_input_at_hand(const ft_sym_state *state, ft_symbol symbol);
 
 /* Where the source has what the thread stands before: of the innermost call that has a place there

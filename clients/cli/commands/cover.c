@@ -70,6 +70,11 @@ static ft_status make_question(const ft_options *o, json_t *question, ft_error *
     if (o->entries) json_object_set_new(question, "entries", json_integer(o->entries));
     if (o->budget) json_object_set_new(question, "seconds", json_integer(o->budget));
     if (o->smt) json_object_set_new(question, "smt", json_true());
+    json_t *dynamic = json_array();
+    for (size_t i = 0; i < o->dynamic.len; i++)
+        json_array_append_new(dynamic, json_string(o->dynamic.data[i]));
+    if (o->dynamic.len) json_object_set(question, "dynamic", dynamic);
+    json_decref(dynamic);
     if (status == FT_OK && o->schedule_set)
         status = add_file(question, "set", o->schedule_set, err);
     return status;

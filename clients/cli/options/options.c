@@ -216,6 +216,9 @@ static const option_row rows[] = {
      "threads take turns; seed: at random, from --seed; else a file: the order of a witness of the "
      "program that `explore` found, or of a schedule set"},
     {"seed", 0, VALUE_NUMBER, "N", NULL, MEMBER(seed), BIT(COVER), "the seed of --order seed"},
+    {"dynamic", 0, VALUE_TEXTS, "NAME", NULL, MEMBER(dynamic), BIT(COVER),
+     "this input is not known when the program begins, only when its thread has read it: schedules "
+     "part there; '*': all inputs; may be repeated"},
     {"no-prefix", 0, VALUE_NONE, NULL, NULL, MEMBER(no_prefix), BIT(COVER),
      "schedules for every way in which the process ends, each with one graph; else a run may end "
      "the process before its schedule is carried out"},

@@ -146,6 +146,7 @@ typedef struct ft_options {
     bool races_only_reported; /* their accesses do not become scheduling points */
     /* lower */
     ft_texts inputs;                       /* --input NAME=VALUE */
+    ft_texts dynamic;                      /* --dynamic NAME */
     ft_texts includes, defines, undefines; /* -I, -D, -U */
     const char *standard;                  /* -std */
     uint32_t threads;                      /* that a thread may start */

@@ -94,9 +94,16 @@ typedef struct interpreted_thread {
     vector_clock fenced;        /* at the last release fence: relaxed stores release it */
 } interpreted_thread;
 
+/* A value of an input that a thread has read. */
+typedef struct input_read {
+    uint32_t thread, name; /* in the program's texts */
+    uint64_t value;
+} input_read;
+
 struct ft_interpreter {
     const ft_program *program;
     ft_interpreter_options options;
+    FT_VEC(input_read) inputs;
     FT_VEC(memory_object) objects;
     FT_VEC(interpreted_thread) threads;
     FT_VEC(sync_object) syncs;

@@ -164,6 +164,7 @@ void ft_interpreter_free(ft_interpreter *interpreter)
     ft_vec_release(&interpreter->syncs);
     ft_vec_release(&interpreter->releases);
     ft_vec_release(&interpreter->many);
+    ft_vec_release(&interpreter->inputs);
     ft_map_release(&interpreter->sync_at);
     ft_map_release(&interpreter->release_at);
     ft_map_release(&interpreter->functions);
@@ -218,6 +219,7 @@ ft_interpreter *ft_interpreter_copy(const ft_interpreter *from)
     COPY_VEC(&m->syncs, &from->syncs);
     COPY_VEC(&m->releases, &from->releases);
     COPY_VEC(&m->many, &from->many);
+    COPY_VEC(&m->inputs, &from->inputs);
     for (size_t i = 0; i < m->objects.len; i++) copy_object(&m->objects.data[i]);
     for (size_t i = 0; i < m->threads.len; i++)
         copy_thread(&m->threads.data[i], &from->threads.data[i], n);
@@ -427,6 +429,22 @@ uint32_t ft_interpreter_choices(const ft_interpreter *interpreter, uint32_t thre
     if (interpreter->state != FT_INTERPRETER_GOING || !goes) return 0;
     if (!th->begun || th->failing || th->returned || th->finishes) return variants[0] = 0, 1;
     return ft_sync_choices(interpreter, thread, variants);
+}
+
+uint32_t ft_interpreter_reads(const ft_interpreter *interpreter)
+{
+    return (uint32_t)interpreter->inputs.len;
+}
+
+bool ft_interpreter_input(const ft_interpreter *interpreter, uint32_t skip, uint32_t thread,
+                          const char *name, uint32_t n, uint64_t *value)
+{
+    uint32_t text = ft_intern_find(&interpreter->program->texts, name, strlen(name));
+    for (size_t i = skip; i < interpreter->inputs.len && text != FT_NO_ID; i++) {
+        const input_read *read = &interpreter->inputs.data[i];
+        if (read->thread == thread && read->name == text && !--n) return *value = read->value, true;
+    }
+    return false;
 }
 
 /* ---- steps ---- */

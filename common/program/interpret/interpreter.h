@@ -170,6 +170,12 @@ typedef struct ft_interpreter_location {
 bool ft_interpreter_locate(const ft_interpreter *interpreter, uint64_t address,
                            ft_interpreter_location *location);
 
+/* Values of inputs that were read so far. The n-th (from 1) that the thread has read of the input,
+ * of those behind the first `skip`; false: it has not yet. */
+uint32_t ft_interpreter_reads(const ft_interpreter *interpreter);
+bool ft_interpreter_input(const ft_interpreter *interpreter, uint32_t skip, uint32_t thread,
+                          const char *name, uint32_t n, uint64_t *value);
+
 uint64_t ft_interpreter_instructions(const ft_interpreter *interpreter); /* carried out so far */
 /* Copies n bytes of a live object's memory; false: they are not all in one. For tests. */
 bool ft_interpreter_read(const ft_interpreter *interpreter, uint64_t address, size_t n,

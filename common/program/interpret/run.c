@@ -375,6 +375,7 @@ static bool input(ft_interpreter *m, uint32_t t, const ft_instruction *in)
     uint64_t bits = 0;
     const char *name = m->program->texts.names[in->extra];
     if (m->options.input && !m->options.input(m->options.context, name, in->width, &bits)) bits = 0;
+    ft_vec_push(&m->inputs, (input_read){t, in->extra, bits & ft_width_mask(in->width)});
     ft_run_result(m, t, in, bits, 0);
     return go_on(m, t);
 }
