@@ -1,11 +1,12 @@
 #include "oracle/constrained.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "schedules/dynamic.h"
 
-enum { MOST_INPUTS = 8, MOST_STATES = 1500 };
+enum { MOST_INPUTS = 8, MOST_STATES = 1500, MOST_EPOCHS = 100 /* of one input */ };
 
 typedef struct input {
     const char *name;
@@ -13,13 +14,23 @@ typedef struct input {
     uint64_t value;
 } input;
 
+typedef struct state {
+    ft_interpreter *m;
+    ft_constrained run;
+    const ft_schedule *schedule; /* that of the inputs */
+    uint32_t *position;          /* by node: when it was done, from 1; 0: not */
+    uint32_t steps;
+} state;
+
 typedef struct checked {
     const ft_program *program;
     const ft_schedule_set *set;
     const ft_schedule *schedule;
     input inputs[MOST_INPUTS];
     int n_inputs;
-    ft_intern seen; /* how far the threads are */
+    ft_intern seen;       /* how far the threads are in the epoch at hand */
+    ft_intern begun;      /* states in which epochs begin, of the input at hand */
+    FT_VEC(state) begins; /* those that are to be walked from */
     uint32_t states;
     constrained_counts *counts;
     constrained_fault fault;
@@ -37,8 +48,8 @@ static bool feed(void *context, const char *name, uint8_t width, uint64_t *value
 static bool value_of(void *context, const ft_schedule_input *in, const char *name,
                      const char *thread, uint64_t *value)
 {
-    (void)thread;
-    return in->n == 1 && feed(context, name, in->width, value);
+    (void)thread; /* every value of the name is the same */
+    return in->n && feed(context, name, in->width, value);
 }
 
 static void list_inputs(checked *c)
@@ -71,16 +82,9 @@ static void wrong(checked *c, const char *what)
 
 /* ---- runs ---- */
 
-typedef struct state {
-    ft_interpreter *m;
-    ft_constrained run;
-    uint32_t *position; /* by node: when it was done, from 1; 0: not */
-    uint32_t steps;
-} state;
-
 static state copy(const checked *c, const state *from)
 {
-    state s = {.m = ft_interpreter_copy(from->m), .steps = from->steps};
+    state s = {.m = ft_interpreter_copy(from->m), .schedule = from->schedule, .steps = from->steps};
     size_t n = (c->schedule->nodes.len + 1) * sizeof *s.position;
     ft_constrained_copy(&s.run, &from->run);
     s.position = ft_alloc(n);
@@ -157,6 +161,30 @@ static bool could_go_on(const state *s)
     return false;
 }
 
+/* The next epoch begins where none of its schedules began as yet. */
+static void go_on(checked *c, const state *s)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_strbuf key = {0};
+    uint32_t known = c->begun.len;
+    state next = copy(c, s);
+    ft_constrained_end end = ft_constrained_go_on(&next.run, next.m, value_of, c, &err);
+    ft_interpreter_state_bytes(next.m, &key);
+    if (end != FT_CONSTRAINED_EPOCH) {
+        wrong(c, ft_constrained_end_name(end));
+        snprintf(c->fault.why, sizeof c->fault.why, "%s", err.message);
+    } else if (known < MOST_EPOCHS && ft_intern_add(&c->begun, key.text, key.len) == known) {
+        free(next.position);
+        next.schedule = next.run.schedule;
+        next.position = ft_calloc(next.schedule->nodes.len + 1, sizeof *next.position);
+        next.steps = 0;
+        ft_vec_push(&c->begins, next);
+        next.m = NULL;
+    }
+    if (next.m) drop(&next);
+    ft_strbuf_release(&key);
+}
+
 static void judge(checked *c, const state *s)
 {
     uint32_t thread;
@@ -175,6 +203,7 @@ static void judge(checked *c, const state *s)
     if (end == FT_CONSTRAINED_SAME && could_go_on(s)) wrong(c, "a thread could go on behind it");
     if (!rounds_are_in_order(c, s)) wrong(c, "rounds of a barrier change places");
     if (!is_in_order(c, s)) wrong(c, "operations on one object change places");
+    if (end == FT_CONSTRAINED_EPOCH && !c->fault.what) go_on(c, s);
 }
 
 /* How many arrivals at barriers came before the node's. */
@@ -253,6 +282,17 @@ static void walk(checked *c, state *s)
     if (!any) judge(c, s);
 }
 
+static void walk_epoch(checked *c, state *s)
+{
+    c->schedule = s->schedule;
+    c->fault.epoch = s->run.epoch;
+    c->fault.schedule = (uint32_t)(c->schedule - c->set->epochs.data[s->run.epoch].schedules.data);
+    c->counts->epochs++;
+    c->states = 0;
+    walk(c, s);
+    ft_intern_release(&c->seen);
+}
+
 static void check_input(checked *c)
 {
     ft_error err = FT_ERROR_INIT;
@@ -263,18 +303,20 @@ static void check_input(checked *c)
     if (number == FT_NO_SCHEDULE) return wrong(c, "no schedule covers the inputs");
     ft_interpreter_options options = {
         .races = true, .max_steps = 20000, .input = feed, .context = c};
-    c->schedule = &c->set->epochs.data[0].schedules.data[number];
-    c->fault.schedule = number;
     state s = {.m = ft_interpreter_new(c->program, &options)};
+    s.schedule = &c->set->epochs.data[0].schedules.data[number];
     if (!ft_schedule_is_tree(c->set, 0))
-        ft_constrained_init(&s.run, c->program, c->set, c->schedule);
+        ft_constrained_init(&s.run, c->program, c->set, s.schedule);
     else if (ft_constrained_begin(&s.run, c->program, c->set, value_of, c, &err) != FT_OK)
-        return wrong(c, "no schedule is possible");
-    s.position = ft_calloc(c->schedule->nodes.len + 1, sizeof *s.position);
-    c->states = 0;
-    walk(c, &s);
-    drop(&s);
-    ft_intern_release(&c->seen);
+        return ft_interpreter_free(s.m), wrong(c, "no schedule is possible");
+    s.position = ft_calloc(s.schedule->nodes.len + 1, sizeof *s.position);
+    ft_vec_push(&c->begins, s);
+    while (c->begins.len) {
+        s = c->begins.data[--c->begins.len];
+        if (!c->fault.what) walk_epoch(c, &s);
+        drop(&s);
+    }
+    ft_intern_release(&c->begun);
 }
 
 constrained_fault constrained_check(const ft_program *program, const ft_schedule_set *set,
@@ -284,5 +326,6 @@ constrained_fault constrained_check(const ft_program *program, const ft_schedule
     list_inputs(&c);
     do check_input(&c);
     while (!c.fault.what && next_inputs(&c));
+    ft_vec_release(&c.begins);
     return c.fault;
 }

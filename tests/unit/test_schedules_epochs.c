@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "oracle/constrained.h"
 #include "program/text.h"
 #include "program/validate.h"
 #include "schedules/constrained.h"
@@ -333,6 +334,10 @@ static void test_epochs_follow(void **state)
                 fail_msg("row %zu: %s: %s", i, ft_constrained_end_name(r.end), r.err.message);
             assert_string_equal(r.path.text, rows[i].path);
         }
+        constrained_counts counts = {0};
+        constrained_fault fault = constrained_check(r.program, r.set, &counts);
+        if (fault.what || fault.races || counts.epochs < 3)
+            fail_msg("row %zu: %s: %s", i, fault.what, fault.why);
         end(&r);
     }
 }
@@ -393,6 +398,9 @@ static void test_epochs_wrong(void **state)
         run_all(&r, i);
         if (r.end != rows[i].end || !strstr(r.err.message, rows[i].message))
             fail_msg("row %zu: %s: %s", i, ft_constrained_end_name(r.end), r.err.message);
+        constrained_counts counts = {0};
+        if (!constrained_check(r.program, r.set, &counts).what)
+            fail_msg("row %zu: brute force sees nothing", i);
         end(&r);
         free(set);
     }
