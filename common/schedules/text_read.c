@@ -631,7 +631,8 @@ static ft_status read_cell(reader *r, ft_epoch *e)
     cell.width = (uint8_t)width;
     TRY(word(r, "the content"));
     ft_state_place place;
-    if (ft_state_place_read(ft_strbuf_text(&r->word), &place))
+    bool handle = strncmp(ft_strbuf_text(&r->word), "thread:", 7) == 0;
+    if (handle || ft_state_place_read(ft_strbuf_text(&r->word), &place))
         cell.address = text_here(r);
     else
         TRY(bits_here(r, "the content", &cell.bits));
