@@ -51,7 +51,8 @@ static char *locks_text(const json_t *access)
     const json_t *shared = json_object_get(access, "shared");
     ft_strbuf out = {0};
     const char *given = ft_json_text(access, "gave_up", NULL);
-    ft_strbuf_puts(&out, json_array_size(held) ? "holding " : "holding no lock");
+    const char *none = json_is_null(held) ? "its locks are not known" : "holding no lock";
+    ft_strbuf_puts(&out, json_array_size(held) ? "holding " : none);
     for (size_t i = 0; i < json_array_size(held); i++) {
         const char *lock = json_string_value(json_array_get(held, i));
         if (i) ft_strbuf_puts(&out, ", ");

@@ -47,6 +47,12 @@ bool ft_report_format_parse(const char *name, ft_report_format *format);
 bool ft_report_format_accept(const char *accept, ft_report_format initial,
                              ft_report_format *format);
 
+/* REPORT of docs/records.md of an answer that no job has ("program" is its program's hash): of
+ * records (an array) of one check, which has `candidates` candidates; those that have no record are
+ * safe. New reference. */
+json_t *ft_report_of_records(const json_t *answer, const char *check, size_t candidates,
+                             const json_t *records, const json_t *notes);
+
 /* ---- The model ------------------------------------------------------------------------------- */
 
 /* "file:line[:column]"; file NULL: unknown. */

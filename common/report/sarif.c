@@ -1,5 +1,6 @@
 /* SARIF 2.1.0 (OASIS standard, 27 March 2020). */
 #include "report/sarif.h"
+#include "verdict/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,17 +78,26 @@ static json_t *rule_json(const ft_rule *rule)
     return out;
 }
 
-static size_t rule_index(const ft_rule *rule)
+/* Rules of questions about programs are listed where the report has an answer: logs are limited. */
+static bool is_listed(const ft_report_part *part, const ft_rule *rule)
+{
+    ft_check check;
+    if (!ft_check_parse(rule->check, &check) || check <= FT_CHECK_PROPERTY) return true;
+    return json_object_get(json_object_get(part->json, "checks"), rule->check) != NULL;
+}
+
+static size_t rule_index(const ft_report_part *part, const ft_rule *rule)
 {
     size_t index = 0;
-    while (ft_rule_at(index) != rule) index++;
+    for (size_t i = 0; ft_rule_at(i) != rule; i++) index += is_listed(part, ft_rule_at(i));
     return index;
 }
 
-static json_t *driver(void)
+static json_t *driver(const ft_report_part *part)
 {
     json_t *rules = json_array();
-    for (size_t i = 0; ft_rule_at(i); i++) json_array_append_new(rules, rule_json(ft_rule_at(i)));
+    for (size_t i = 0; ft_rule_at(i); i++)
+        if (is_listed(part, ft_rule_at(i))) json_array_append_new(rules, rule_json(ft_rule_at(i)));
     return json_pack("{s:{s:s, s:s, s:s, s:o}}", "driver", "name", "Foretell", "version",
                      FT_VERSION, "semanticVersion", FT_VERSION, "rules", rules);
 }
@@ -226,13 +236,14 @@ static json_t *result_json(const ft_report *report, const ft_finding *finding,
                            const ft_sarif_limits *limits)
 {
     bool possible = strcmp(finding->status, "possible") == 0;
+    const ft_report_part *part = &report->parts.data[finding->part];
     json_t *result = json_object(), *related = json_array();
     json_object_set_new(result, "ruleId", json_string(finding->rule->id));
-    json_object_set_new(result, "ruleIndex", json_integer((json_int_t)rule_index(finding->rule)));
+    json_object_set_new(result, "ruleIndex",
+                        json_integer((json_int_t)rule_index(part, finding->rule)));
     json_object_set_new(result, "level", json_string(possible ? "warning" : "error"));
     json_object_set_new(result, "message", result_message(finding));
-    json_object_set_new(result, "locations",
-                        locations(finding, &report->parts.data[finding->part]));
+    json_object_set_new(result, "locations", locations(finding, part));
     for (size_t i = 0; i < finding->accesses.len && i + 1 < limits->locations; i++)
         add_related(related, access_location(finding, &finding->accesses.data[i]));
     add_creations(finding, limits->locations - 1, related);
@@ -281,7 +292,7 @@ static json_t *run_json(const ft_report *report, const ft_report_part *part,
     for (size_t i = 0; i < count; i++)
         json_array_append_new(results,
                               result_json(report, &report->findings.data[part->first + i], limits));
-    json_object_set_new(run, "tool", driver());
+    json_object_set_new(run, "tool", driver(part));
     json_object_set_new(run, "invocations", invocation(part, count < part->count));
     json_object_set_new(run, "automationDetails",
                         json_pack("{s:o}", "id", json_sprintf("foretell/%s/", part->file)));

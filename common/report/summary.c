@@ -14,6 +14,8 @@ static const struct {
     {"deadlock", "deadlock", "deadlocks"},
     {"order", "order error", "order errors"},
     {"failure", "failing run", "failing runs"},
+    {"certificate", "refuted certificate", "refuted certificates"},
+    {"context", "context that is reached", "contexts that are reached"},
 };
 #define N_WORDS (sizeof words / sizeof words[0])
 
@@ -166,4 +168,30 @@ void ft_report_summary(const ft_report *report, size_t index, const ft_view *vie
     ft_strbuf_puts(out, "\n");
     ft_strbuf_release(&found);
     ft_strbuf_release(&line);
+}
+
+json_t *ft_report_of_records(const json_t *answer, const char *check, size_t candidates,
+                             const json_t *records, const json_t *notes)
+{
+    size_t i, safe = candidates;
+    json_t *record;
+    json_t *counts =
+        json_pack("{s:I, s:i, s:i, s:i, s:i, s:i}", "candidates", (json_int_t)candidates,
+                  "violation", 0, "safe", 0, "bounded", 0, "unknown", 0, "error", 0);
+    json_t *findings = json_array(), *undecided = json_array();
+    json_array_foreach((json_t *)(uintptr_t)records, i, record)
+    {
+        const char *verdict = ft_json_text(record, "verdict", "error");
+        if (strcmp(verdict, "safe") == 0) continue;
+        bool found = strcmp(verdict, "violation") == 0;
+        json_array_append(found ? findings : undecided, record);
+        json_object_set_new(counts, verdict,
+                            json_integer((json_int_t)ft_json_count(counts, verdict) + 1));
+        safe -= safe > 0;
+    }
+    json_object_set_new(counts, "safe", json_integer((json_int_t)safe));
+    return json_pack("{s:s, s:s, s:s, s:s, s:{s:o}, s:o, s:o, s:O}", "trace",
+                     ft_json_text(answer, "program", ""), "state", "done", "model", "ctp", "memory",
+                     "sc", "checks", check, counts, "findings", findings, "undecided", undecided,
+                     "notes", notes);
 }

@@ -16,7 +16,9 @@
     X(ORDER, "order", "use before initialisation, use after free, double free")                    \
     X(FAILURE, "failure",                                                                          \
       "the run itself crashed, hung or ended with an exit code that is an error")                  \
-    X(PROPERTY, "property", "a property that the job states")
+    X(PROPERTY, "property", "a property that the job states")                                      \
+    X(CERTIFICATE, "certificate", "a certificate of a schedule set that does not hold")            \
+    X(CONTEXT, "context", "threads that are at the places of a context together")
 
 /* The value that a read of a witness's member must return (docs/models.md; Wang et al. §4, §7.1).
  * Each model has at least the violations of those before it. */
@@ -92,6 +94,8 @@ typedef enum ft_check {
 #undef FT_ROW
         FT_CHECKS
 } ft_check;
+/* A job's list of checks may name those before it; the others come with what the job asks. */
+#define FT_CHECKS_NAMED FT_CHECK_PROPERTY
 typedef enum ft_model {
 #define FT_ROW(symbol, name, doc) FT_MODEL_##symbol,
     FT_MODEL_TABLE(FT_ROW)

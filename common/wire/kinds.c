@@ -6,8 +6,9 @@
 
 static const struct {
     const char *name, *input;
+    uint32_t group;
 } KINDS[FT_JOB_KINDS] = {
-#define FT_ROW(symbol, name, input, doc) {name, input},
+#define FT_ROW(symbol, name, input, group, doc) {name, input, group},
     FT_JOB_KIND_TABLE(FT_ROW)
 #undef FT_ROW
 };
@@ -22,6 +23,12 @@ const char *ft_job_kind_input(ft_job_kind kind)
 {
     FT_REQUIRE(kind < FT_JOB_KINDS);
     return KINDS[kind].input;
+}
+
+uint32_t ft_job_kind_group(ft_job_kind kind)
+{
+    FT_REQUIRE(kind < FT_JOB_KINDS);
+    return KINDS[kind].group;
 }
 
 bool ft_job_kind_parse(const char *name, ft_job_kind *kind)

@@ -28,10 +28,11 @@
  *     Answered by DATA frames that make up PLAN of docs/records.md, at most FT_WIRE_MAX_PLAN bytes,
  *     then PLANNED; or FAILED, which makes the DATA frames void.
  * SOLVE {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subproblem":K,"key":TEXT,
- *        "cube"?:CUBE}],"split_ms"?:MS}
+ *        "cube"?:CUBE}],"split_ms"?:MS,"set"?:TEXT|true}
  *     Answered by one VERDICT a task, in order, then SOLVED; or FAILED. cube: the part of the
  *     subproblem that is meant (worker/engine/cubes.h). split_ms: a subproblem that takes longer
- *     may be answered by a record that is unknown and has "cubes":[CUBE...], its parts.
+ *     may be answered by a record that is unknown and has "cubes":[CUBE...], its parts. set: of
+ *     certificates, the "set" of the plan.
  * EXPLORE {"token":T,"trace":HASH,"spec":JOB,"tasks":[{"task":ID,"subtree":TEXT}],
  *          "explored":EXPLORED,"soft_ms":MS,"parts":N}
  *     One of the tasks that a plan, or another one, handed back. Answered as PLAN.

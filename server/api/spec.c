@@ -209,8 +209,7 @@ static ft_status check_check(checker *c, const json_t *value)
 {
     const char *words[FT_CHECKS + 1];
     size_t n = 0;
-    for (int i = 0; i < FT_CHECKS; i++)
-        if (i != FT_CHECK_PROPERTY) words[n++] = ft_check_name((ft_check)i);
+    for (int i = 0; i < FT_CHECKS_NAMED; i++) words[n++] = ft_check_name((ft_check)i);
     words[n] = NULL;
     return one_of(c, value, "check", words);
 }
@@ -357,7 +356,7 @@ static ft_status check_without(checker *c, const json_t *value)
 
 static ft_status check_kind(checker *c, const json_t *value)
 {
-#define FT_ROW(symbol, name, input, doc) name,
+#define FT_ROW(symbol, name, input, group, doc) name,
     static const char *const WORDS[] = {FT_JOB_KIND_TABLE(FT_ROW) NULL};
 #undef FT_ROW
     return one_of(c, value, "kind of job", WORDS);

@@ -28,6 +28,7 @@ void ft_batch_clear(ft_batch *batch)
 {
     free(batch->tasks);
     free(batch->explored);
+    free(batch->set);
     ft_results_release(&batch->results);
     ft_strbuf_release(&batch->witness);
     ft_strbuf_release(&batch->plan);
@@ -193,6 +194,7 @@ static void send_request(ft_worker *worker, const ft_job *job)
     if (solve && may_split(worker->dispatch))
         ft_strbuf_printf(&request, ",\"split_ms\":%llu",
                          (unsigned long long)worker->dispatch->config->split_ms);
+    if (solve && batch->set) ft_strbuf_printf(&request, ",\"set\":%s", batch->set);
     if (!solve) put_share(worker, job, &request);
     ft_strbuf_puts(&request, "}");
     ft_worker_enter(worker, FT_WORKER_WORKING);
@@ -491,7 +493,8 @@ static void adapt(ft_worker *worker)
     double fit = job->task_ms > 0 ? BATCH_MS / job->task_ms : FT_BATCH_MAX;
     assert(job->batch >= 1 && job->batch <= FT_BATCH_MAX);
     uint32_t most = job->batch * GROWTH < FT_BATCH_MAX ? job->batch * GROWTH : FT_BATCH_MAX;
-    job->batch = fit < 1 ? 1 : fit < most ? (uint32_t)fit : most;
+    uint32_t tasks = fit < 1 ? 1 : fit < most ? (uint32_t)fit : most;
+    job->batch = tasks <= job->group ? job->group : tasks / job->group * job->group;
 }
 
 void ft_batch_on_solved(ft_worker *worker, const json_t *message)

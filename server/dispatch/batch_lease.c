@@ -33,7 +33,9 @@ static void fill(ft_worker *worker, const ft_job *job, const json_t *lease)
     batch->token = (uint64_t)json_integer_value(json_object_get(lease, "token"));
     batch->tasks = ft_strdup(json_string_value(json_object_get(lease, "tasks")));
     const char *explored = json_string_value(json_object_get(lease, "explored"));
+    const char *set = json_string_value(json_object_get(lease, "set"));
     batch->explored = explored ? ft_strdup(explored) : NULL;
+    batch->set = set ? ft_strdup(set) : NULL;
     fill_items(batch);
     batch->subproblem_ms = job->subproblem_ms;
     batch->job_ms = job->job_ms;
@@ -118,7 +120,7 @@ void ft_batch_lease(ft_worker *worker, ft_job *job)
     uint64_t workers = dispatch->worker_count - 1, most = job->batch;
     if (dispatch->fleet_workers > workers) workers = dispatch->fleet_workers;
     uint64_t share = job->ready / workers;
-    if (most > share) most = share > 0 ? share : 1;
+    if (most > share) most = share > job->group ? share / job->group * job->group : job->group;
     job->ready -= most < job->ready ? most : job->ready;
     const ft_store_leasing leasing = {.most = (uint32_t)most,
                                       .lease_ms = (uint32_t)dispatch->config->lease_ms,

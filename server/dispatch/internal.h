@@ -73,6 +73,7 @@ typedef struct ft_batch {
     uint64_t token;
     char *tasks;    /* owned: LIST of store.h's lease */
     char *explored; /* owned: EXPLORED of its exploration; NULL: it is not one */
+    char *set;      /* owned: "set" of certificates' plan, JSON; NULL: they are none */
     ft_batch_item items[FT_BATCH_MAX];
     size_t count; /* of these */
     size_t own;
@@ -166,6 +167,7 @@ struct ft_job {
     json_t *spec;
     ft_job_state state;
     uint32_t batch;           /* tasks to lease at once */
+    uint32_t group;           /* a multiple of this, where there are so many */
     double task_ms;           /* a task, lately; 0: not known */
     uint64_t revision, round; /* as last heard of; of the look that saw it last */
     uint64_t since;           /* loop time since which no worker has been at it */

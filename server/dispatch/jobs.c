@@ -128,6 +128,7 @@ static void read_row(ft_job *job, const json_t *row)
     job->memory_mb = memory_limit(job, spec);
     job->spec = spec_with_budget(spec, job);
     job->explores = ft_job_kind_of(spec) == FT_JOB_KIND_EXPLORE;
+    job->batch = job->group = ft_job_kind_group(ft_job_kind_of(spec));
 }
 
 static void list_job(ft_dispatch *dispatch, ft_job *job)
@@ -147,7 +148,6 @@ ft_job *ft_job_add(ft_dispatch *dispatch, const json_t *row, ft_job_state state)
     ft_job *job = ft_calloc(1, sizeof *job);
     job->dispatch = dispatch;
     job->state = state;
-    job->batch = 1;
     job->project = ft_project_enter(dispatch, json_string_value(json_object_get(row, "project")));
     job->served = least_served(dispatch, job->project);
     job->since = uv_now(dispatch->loop);

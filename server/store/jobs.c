@@ -6,6 +6,7 @@
 #include "store/access.h"
 #include "store/internal.h"
 #include "store/node.h"
+#include "store/schedule_sets.h"
 #include "store/subtrees.h"
 #include "wire/wire.h"
 
@@ -47,6 +48,8 @@ ft_status ft_store_job_move(ft_sql *sql, const char *job, ft_job_state to, ft_er
                         "ttii", job, ft_job_state_name(to), ft_sql_now(sql),
                         (int64_t)ft_job_state_final(to));
     if (status == FT_OK && ft_job_state_final(to)) status = ft_subtrees_drop(sql, job, err);
+    if (status == FT_OK && ft_job_state_final(to))
+        status = ft_schedule_sets_end(sql, job, to == FT_JOB_DONE, err);
     if (status == FT_OK && ft_job_state_final(to)) status = ft_store_reviews_carry(sql, job, err);
     if (status == FT_OK && ft_job_state_final(to)) status = ft_store_webhooks_note(sql, job, err);
     return status;

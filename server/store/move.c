@@ -39,6 +39,7 @@ static const table TABLES[] = {
     {"cubes", 1, "id i,parent i,cube t,verdict t,record t", NULL},
     {"explorations", 1, "job i,round i,made i,open i,done i,state t", NULL},
     {"subtrees", 1, "id i,name t", NULL},
+    {"schedule_sets", 1, "job i,text t", NULL},
     {"explored_keys", 2, "job i,key t", NULL},
     {"leases", 1, "token i,job i,low i,high i,open i,expires i", NULL},
     {"tasks", 1, "id i,state t,token i,attempts i,alone i,due i,dropped i", NULL},

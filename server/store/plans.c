@@ -9,6 +9,7 @@
 #include "store/internal.h"
 #include "store/node.h"
 #include "store/plan_text.h"
+#include "store/schedule_sets.h"
 #include "store/subtrees.h"
 
 #define SHORT (64u << 10) /* bytes of a part that takes no time to speak of */
@@ -25,6 +26,7 @@ enum {
     PROPOSALS,
     ANEW,
     END,
+    SET,
     MEMBERS
 };
 
@@ -207,7 +209,7 @@ static ft_status read_head(ft_plan *p, ft_error *err)
 {
     static const char *const NAMES[MEMBERS] = {"model",     "candidates", "records",  "subproblems",
                                                "notes",     "statistics", "explored", "subtrees",
-                                               "proposals", "anew",       "end"};
+                                               "proposals", "anew",       "end",      "set"};
     const ft_strbuf *head = &p->text.head;
     for (int i = 0; i < MEMBERS; i++) p->of[i] = (ft_scan_member){.name = NAMES[i]};
     ft_status status = ft_scan_object(ft_strbuf_text(head), head->len, p->of, MEMBERS, err);
@@ -287,6 +289,8 @@ static ft_status commit_plan(ft_sql *sql, ft_request *request, const char *job, 
     if (status == FT_OK && *applied) status = store_row(&to, err);
     if (status == FT_OK && *applied) status = forget_rest(sql, to.job, p, err);
     if (status == FT_OK && *applied) status = store_head(sql, job, p, err);
+    if (status == FT_OK && *applied && p->of[SET].value.at)
+        status = ft_schedule_sets_add(sql, to.job, p->of[SET].value, err);
     const ft_part part = part_of(p, request, job);
     if (status == FT_OK && *applied && part.explored.at)
         status = ft_subtrees_begin(sql, &part, err);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "store/internal.h"
 #include "store/node.h"
+#include "store/schedule_sets.h"
 #include "store/subtrees.h"
 
 /* ---- Leases ---------------------------------------------------------------------------------- */
@@ -192,6 +193,8 @@ static ft_status add_tasks(ft_sql *sql, const taking *t, json_t *result, ft_erro
     json_object_set_new(result, "tasks", json_stringn_nocheck(text.text, text.len));
     ft_strbuf_release(&text);
     ft_entries_release(&entries);
+    if (status == FT_OK && t->count && FT_TASK_NUMBER(t->ids[0]) > 0)
+        status = ft_schedule_sets_give(sql, t->job.n, result, err);
     if (status != FT_OK || !t->count || !ft_task_is_subtree(t->ids[0])) return status;
     char *state = NULL;
     status = ft_subtrees_state(sql, t->job.n, &state, err);

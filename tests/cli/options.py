@@ -243,6 +243,8 @@ class World:
 
     # The command on a recording with findings, printed here.
     def view(self, command, *options, **more):
+        if command in ("cover", "context"):
+            return answered(command, *options, **more)
         tail = {"check": [self.trace], "show": ["--server", self.daemon_url, self.job],
                 "test": ["--no-replay", "--explore", "0", "./all"],
                 "explore": ["./explored", "update"]}[command]
@@ -364,6 +366,11 @@ def of_color(world, command):
 def of_source_root(world, command):
     folder = fresh("source")
     folder.mkdir()
+    if command in ("cover", "context"):
+        (folder / "located.c").write_text(f"/* foretell: ignore {FOUND[command]} -- on purpose */\n" * 9)
+        plain, done = world.view(command), world.view(command, "--source-root", folder)
+        need(plain.code == 1 and done.code == 0, plain, done)
+        return
     if command == "explore":
         (folder / "explored.c").write_text("// another text\n" * 200)
         need("another text" in world.view(command, "--source-root", folder).out)
@@ -399,7 +406,7 @@ def of_suppressions(world, command):
 
 
 def of_fail_on(world, command):
-    need(world.view(command, "--fail-on", "failure" if command == "explore" else "race").code == 1)
+    need(world.view(command, "--fail-on", {"explore": "failure", **FOUND}.get(command, "race")).code == 1)
     done = world.view(command, "--fail-on", "deadlock")
     need(done.code == 0, done)
 
@@ -1285,6 +1292,47 @@ EFFECTS += [
     ("define", "cover", of_cover_sources("-D", "BAD", "#ifdef BAD\n" + READS)),
     ("undefine", "cover", of_cover_sources("-U", "__linux__", "#ifndef __linux__\n" + READS)),
     ("std", "cover", of_cover_sources("--std", "c99", "#if __STDC_VERSION__ == 199901L\n" + READS)),
+]
+
+# ---- Effects: of reports about answers ------------------------------------------------------------
+
+FOUND = {"cover": "certificate", "context": "context"}  # the check of a finding
+LOCATED = """program 1
+file "located.c"
+object @l 40 align 8
+function @t(%a: i64) -> i64 {
+  b:
+    lock @l !0:3:1
+    unlock @l !0:4:1
+    return i64 0
+}
+function @main() -> i32 {
+  b:
+    %x = input "x" i8
+    %t = create @t, 0
+    %c = ult i8 %x, 7
+    assert "small" %c !0:8:1
+    join %t !0:9:1
+    return i32 0
+}
+"""
+
+
+def answered(command, *options):
+    """A question about a program whose answer is a finding."""
+    (WORK / "located.program").write_text(LOCATED)
+    words = {"cover": ["-o", "located.set"], "context": ["--at", "A=located.c:3", "--at", "B=located.c:8"]}[command]
+    return run(command, *options, *words, "located.program")
+
+
+EFFECTS += [
+    ("format", "cover context", of_format),
+    ("report", "cover context", of_report),
+    ("source-root", "cover context", of_source_root),
+    ("baseline", "cover context", of_baseline),
+    ("write-baseline", "cover context", of_baseline),
+    ("suppressions", "cover context", of_suppressions),
+    ("fail-on", "cover context", of_fail_on),
 ]
 
 # ---- Effects: of inputs by name, and of run ------------------------------------------------------

@@ -5,6 +5,8 @@
 
 #include "base/clock.h"
 #include "context/request.h"
+#include "report/contexts.h"
+#include "verdict/names.h"
 
 enum { DEFAULT_MS = 60000 };
 /* Of a job's time: the rest is there to end in, since of a job that is late there is no answer. */
@@ -67,8 +69,9 @@ ft_status ft_context_plan(const struct ft_program *program, const json_t *spec, 
     ft_status status =
         ft_context_request(program, json_object_get(spec, "context"), is_late, &end, &answer, err);
     if (status != FT_OK) return status;
-    *plan = json_pack("{s:s, s:o, s:{}, s:[], s:[]}", "model", "ctp", "notes", notes_of(answer),
-                      "candidates", "records", "subproblems");
+    *plan = json_pack("{s:s, s:o, s:{s:i}, s:[o], s:[]}", "model", "ctp", "notes", notes_of(answer),
+                      "candidates", ft_check_name(FT_CHECK_CONTEXT), 1, "records",
+                      ft_context_record(answer), "subproblems");
     json_decref(answer);
     return FT_OK;
 }

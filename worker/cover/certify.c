@@ -530,6 +530,16 @@ static void doubt_divergence(certifying *c, size_t first)
     }
 }
 
+uint32_t cover_subject_kinds(cover_subject subject,
+                             cover_certificate_kind kinds[COVER_CERTIFICATES])
+{
+    uint32_t n = 0;
+    kinds[n++] = subject.schedule == FT_NO_SCHEDULE ? COVER_CHECK_COVER : COVER_CHECK_ORDER;
+    for (int i = 0; subject.schedule != FT_NO_SCHEDULE && i < N_FROM_LEAVES; i++)
+        kinds[n++] = FROM_LEAVES[i];
+    return n;
+}
+
 /* Of paths that were not all followed nothing is proved; what was found on some may refute. */
 static void ask_from_leaves(certifying *c, ft_term domain, const ft_error *err)
 {
@@ -620,7 +630,7 @@ static void certify_cover(certifying *c)
             "the selector has an input that the program does not read");
 }
 
-static ft_status fits(const ft_program *program, const ft_schedule_set *set, ft_error *err)
+ft_status cover_fits(const ft_program *program, const ft_schedule_set *set, ft_error *err)
 {
     char hash[FT_DIGEST_HEX + 1];
     ft_program_hash(program, hash);
@@ -656,7 +666,7 @@ ft_status cover_certify(const ft_program *program, ft_schedule_set *set,
                         ft_error *err)
 {
     FT_REQUIRE(program && set && options && certificates);
-    ft_status status = fits(program, set, err);
+    ft_status status = cover_fits(program, set, err);
     if (status != FT_OK) return status;
     certifying c = {
         .options = options, .set = set, .epoch = &set->epochs.data[0], .found = certificates};

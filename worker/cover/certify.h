@@ -70,11 +70,17 @@ typedef struct cover_certify_options {
     void *smt_context;
 } cover_certify_options;
 
+/* FT_INPUT: the set is not one of this program. */
+ft_status cover_fits(const ft_program *program, const ft_schedule_set *set,
+                     ft_error *err) FT_MUST_CHECK;
 /* Checks the set against the program. FT_INPUT: the set is not one of this program. */
 ft_status cover_certify(const ft_program *program, ft_schedule_set *set,
                         const cover_certify_options *options, cover_certificates *certificates,
                         ft_error *err) FT_MUST_CHECK;
 void cover_certificates_release(cover_certificates *certificates);
+/* The kinds of certificates that a subject has, in the order in which they are found; how many. */
+uint32_t cover_subject_kinds(cover_subject subject,
+                             cover_certificate_kind kinds[COVER_CERTIFICATES]);
 /* All of that kind: UNKNOWN or REFUTED if one is. */
 cover_answer cover_certificates_answer(const cover_certificates *certificates,
                                        cover_certificate_kind kind);

@@ -5,28 +5,17 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
-#include "cover/certify.h"
 #include "cover/prefer.h"
 #include "cover/search.h"
+#include "report/certificates.h"
 
 enum { DEFAULT_SECONDS = 60 };
 /* A search that takes longer is ended, so that its schedules get their certificates. */
 #define SHARE_OF_SEARCH (2.0 / 3)
 
-typedef struct asked {
-    const ft_program *program;
-    cover_world_options world;
-    uint64_t entries;
-    const char *set, *prefer;
-    double until, end;    /* of ft_now_ms: of the search or the certificates at hand; of all */
-    const char **dynamic; /* names up to a NULL; NULL: none */
-    json_t *answer, *smt; /* smt: NULL: no files are wanted */
-    ft_error *err;
-} asked;
-
 static bool should_stop(void *context)
 {
-    const asked *a = context;
+    const cover_asked *a = context;
     return ft_now_ms() > a->until;
 }
 
@@ -69,7 +58,7 @@ static bool is_input(const ft_program *p, const char *name)
     return false;
 }
 
-static ft_status read_dynamic(const json_t *question, asked *a)
+static ft_status read_dynamic(const json_t *question, cover_asked *a, ft_error *err)
 {
     const json_t *names = json_object_get(question, "dynamic");
     size_t n = json_array_size(names);
@@ -77,9 +66,9 @@ static ft_status read_dynamic(const json_t *question, asked *a)
     a->dynamic = ft_calloc(n + 1, sizeof *a->dynamic);
     for (size_t i = 0; i < n; i++) {
         const char *name = json_string_value(json_array_get(names, i));
-        if (!name) return ft_error_set(a->err, FT_USAGE, "\"dynamic\" is not a list of names");
+        if (!name) return ft_error_set(err, FT_USAGE, "\"dynamic\" is not a list of names");
         if (strcmp(name, "*") != 0 && !is_input(a->program, name))
-            return ft_error_set(a->err, FT_INPUT, "the program reads no input '%s'", name);
+            return ft_error_set(err, FT_INPUT, "the program reads no input '%s'", name);
         a->dynamic[i] = name;
     }
     a->world.dynamic = a->dynamic;
@@ -97,21 +86,48 @@ static ft_status read_time(const json_t *question, double *end, ft_error *err)
     return FT_OK;
 }
 
-static ft_status read_question(const json_t *question, asked *a)
+static ft_status blame(ft_error *err, ft_status status, const char *what, const ft_error *own)
 {
-    const json_t *prefix = json_object_get(question, "prefix");
-    ft_status status = read_order(question, &a->world.order, a->err);
-    if (status == FT_OK) status = read_number(question, "seed", &a->world.seed, a->err);
-    if (status == FT_OK) status = read_number(question, "entries", &a->entries, a->err);
-    if (status == FT_OK) status = read_time(question, &a->end, a->err);
-    if (status == FT_OK) status = read_dynamic(question, a);
-    a->world.prefix = !json_is_false(prefix);
+    if (status == FT_OK) return FT_OK;
+    if (!own->line) return ft_error_set(err, status, "%s: %.400s", what, own->message);
+    return ft_error_set(err, status, "%s, line %llu, column %llu: %.300s", what,
+                        (unsigned long long)own->line, (unsigned long long)own->column,
+                        own->message);
+}
+
+static ft_status read_preference(const json_t *question, cover_asked *a, ft_error *err)
+{
+    ft_error own = FT_ERROR_INIT;
+    const char *text = json_string_value(json_object_get(question, "prefer"));
+    if (!text) return FT_OK;
+    ft_status status =
+        cover_preference_read(a->program, text, strlen(text), &a->world.preference, &own);
+    return blame(err, status, "the preferred order", &own);
+}
+
+ft_status cover_asked_read(cover_asked *a, const ft_program *program, const json_t *question,
+                           ft_error *err)
+{
+    FT_REQUIRE(program && question);
+    *a = (cover_asked){.program = program};
+    ft_status status = read_order(question, &a->world.order, err);
+    if (status == FT_OK) status = read_number(question, "seed", &a->world.seed, err);
+    if (status == FT_OK) status = read_number(question, "entries", &a->entries, err);
+    if (status == FT_OK) status = read_time(question, &a->end, err);
+    if (status == FT_OK) status = read_dynamic(question, a, err);
+    a->world.prefix = !json_is_false(json_object_get(question, "prefix"));
     a->world.should_stop = should_stop;
     a->world.context = a;
-    a->prefer = json_string_value(json_object_get(question, "prefer"));
+    a->until = a->end;
     a->set = json_string_value(json_object_get(question, "set"));
-    if (json_is_true(json_object_get(question, "smt"))) a->smt = json_object();
-    return status;
+    a->smt = json_is_true(json_object_get(question, "smt"));
+    return status == FT_OK ? read_preference(question, a, err) : status;
+}
+
+void cover_asked_release(cover_asked *a)
+{
+    cover_preference_free(a->world.preference);
+    free(a->dynamic);
 }
 
 /* ---- the answer ---- */
@@ -149,145 +165,182 @@ static void add_counts(const cover_search_counts *counts, json_t *answer)
     if (counts->open) json_object_set_new(answer, "open", json_string(counts->reason));
 }
 
-static json_t *failed_of(const ft_schedule_set *set, const cover_certificate *c)
+/* A row for each kind, with how many questions of it the set takes. */
+static json_t *rows_of(const ft_schedule_set *set)
 {
-    json_t *failed = json_pack("{s:s, s:s, s:s, s:b}", "check", cover_certificate_name(c->kind),
-                               "answer", cover_certificate_word(c->kind, c->answer), "text",
-                               c->text ? c->text : "", "replayed", c->replayed);
-    if (c->schedule != FT_NO_SCHEDULE) {
-        uint32_t name = set->epochs.data[0].schedules.data[c->schedule].name;
-        json_object_set_new(failed, "schedule", json_string(ft_schedule_text_of(set, name)));
+    uint64_t asked[COVER_CERTIFICATES] = {0};
+    json_t *rows = json_array();
+    for (uint32_t e = 0; e < set->epochs.len; e++) {
+        cover_certificate_kind own[COVER_CERTIFICATES], of_each[COVER_CERTIFICATES];
+        uint32_t n = cover_subject_kinds((cover_subject){e, FT_NO_SCHEDULE}, own),
+                 m = cover_subject_kinds((cover_subject){e, 0}, of_each);
+        for (uint32_t i = 0; i < n; i++) asked[own[i]]++;
+        for (uint32_t i = 0; i < m; i++) asked[of_each[i]] += set->epochs.data[e].schedules.len;
     }
+    for (int k = 0; k < COVER_CERTIFICATES; k++)
+        json_array_append_new(
+            rows, json_pack("{s:s, s:s, s:I, s:b}", "check",
+                            cover_certificate_name((cover_certificate_kind)k), "meaning",
+                            cover_certificate_meaning((cover_certificate_kind)k), "asked",
+                            (json_int_t)asked[k], "needed", k < COVER_CHECK_FAILURE));
+    return rows;
+}
+
+/* ---- certificates ---- */
+
+static json_t *place_of(const ft_program *p, const ft_sym_place *place)
+{
+    if (place->function == FT_NO_SYMBOL) return NULL;
+    const ft_function *f = ft_program_function(p, place->function);
+    const ft_position *at = &f->instructions.data[place->instruction].position;
+    ft_strbuf text = {0};
+    if (at->file == FT_NO_FILE)
+        ft_strbuf_printf(&text, "@%s:%u", ft_program_symbol_name(p, place->function),
+                         place->instruction);
+    else
+        ft_strbuf_printf(&text, "%s:%u", p->files.names[at->file], at->line);
+    json_t *made = json_pack("{s:s, s:s}", "location", text.text, "function",
+                             ft_program_symbol_name(p, place->function));
+    ft_strbuf_release(&text);
+    return made;
+}
+
+static void add_places(const ft_program *p, const cover_certificate *c, json_t *to)
+{
+    json_t *places = json_array();
+    for (uint32_t i = 0; i < c->n_places; i++) {
+        json_t *place = place_of(p, &c->places[i]);
+        if (place) json_array_append_new(places, place);
+    }
+    if (json_array_size(places)) json_object_set(to, "places", places);
+    json_decref(places);
+}
+
+static void add_model(const ft_schedule_set *set, const cover_certificate *c, json_t *to)
+{
     json_t *inputs = json_object();
     for (uint32_t i = 0; c->inputs && i < c->n_inputs; i++)
         put(inputs, ft_schedule_text_of(set, set->inputs.data[i].label), c->inputs[i]);
-    if (json_object_size(inputs)) json_object_set(failed, "inputs", inputs);
+    if (json_object_size(inputs)) json_object_set(to, "inputs", inputs);
     json_decref(inputs);
-    return failed;
 }
 
-/* What is proved under the set is not, where one of the six certificates is missing. */
-static bool rests_on_nothing(const cover_certificates *found, cover_certificate_kind kind)
+static json_t *certificate_of(const ft_program *p, const ft_schedule_set *set,
+                              const cover_certificate *c)
 {
-    return kind >= COVER_CHECK_FAILURE && cover_certificates_answer(found, kind) == COVER_PROVED &&
-           !cover_certificates_hold(found);
-}
-
-static void add_certificates(const ft_schedule_set *set, const cover_certificates *found,
-                             json_t *answer)
-{
-    json_t *checks = json_array(), *failed = json_array();
-    for (int k = 0; k < COVER_CERTIFICATES; k++) {
-        json_int_t n = 0;
-        for (size_t i = 0; i < found->all.len; i++) n += (int)found->all.data[i].kind == k;
-        cover_answer state = cover_certificates_answer(found, (cover_certificate_kind)k);
-        if (rests_on_nothing(found, (cover_certificate_kind)k)) state = COVER_UNKNOWN;
-        json_array_append_new(
-            checks,
-            json_pack("{s:s, s:s, s:s, s:I}", "check",
-                      cover_certificate_name((cover_certificate_kind)k), "meaning",
-                      cover_certificate_meaning((cover_certificate_kind)k), "answer",
-                      cover_certificate_word((cover_certificate_kind)k, state), "asked", n));
+    const ft_epoch *epoch = &set->epochs.data[c->epoch];
+    json_t *made = json_pack("{s:s, s:s, s:s, s:s, s:b}", "check", cover_certificate_name(c->kind),
+                             "epoch", ft_schedule_text_of(set, epoch->name), "answer",
+                             cover_certificate_word(c->kind, c->answer), "text",
+                             c->text ? c->text : "", "replayed", c->replayed);
+    if (c->schedule != FT_NO_SCHEDULE) {
+        const char *name = ft_schedule_text_of(set, epoch->schedules.data[c->schedule].name);
+        json_object_set_new(made, "schedule", json_string(name));
     }
-    for (size_t i = 0; i < found->all.len; i++)
-        if (found->all.data[i].answer != COVER_PROVED)
-            json_array_append_new(failed, failed_of(set, &found->all.data[i]));
-    for (int k = COVER_CHECK_FAILURE; k < COVER_CERTIFICATES; k++)
-        if (rests_on_nothing(found, (cover_certificate_kind)k))
-            json_array_append_new(
-                failed, json_pack("{s:s, s:s, s:s, s:b}", "check",
-                                  cover_certificate_name((cover_certificate_kind)k), "answer",
-                                  cover_answer_name(COVER_UNKNOWN), "text",
-                                  "not every other certificate is proved", "replayed", false));
-    json_object_set_new(answer, "checks", checks);
-    json_object_set_new(answer, "failed", failed);
-    json_object_set_new(answer, "proved", json_boolean(cover_certificates_hold(found)));
+    add_model(set, c, made);
+    add_places(p, c, made);
+    return made;
 }
+
+/* Texts for solvers while they are made; certificates are found one after the other. */
+typedef struct questions {
+    json_t *texts;
+    FT_VEC(size_t) at; /* of each text: how many certificates there were before it */
+    const cover_certificates *found;
+} questions;
 
 static void add_smt(void *context, const char *name, const char *text, size_t length)
 {
-    json_object_set_new(context, name, json_stringn(text, length));
+    questions *q = context;
+    json_array_append_new(q->texts, json_pack("{s:s%}", name, text, length));
+    ft_vec_push(&q->at, q->found->all.len);
+}
+
+static void hand_out(const questions *q, json_t *certificates)
+{
+    for (size_t i = 0; i < q->at.len; i++) {
+        json_t *of = json_array_get(certificates, q->at.data[i]);
+        json_object_set(of, "smt", json_array_get(q->texts, i));
+    }
+}
+
+ft_status cover_asked_certify(const cover_asked *a, ft_schedule_set *set, const cover_subject *only,
+                              json_t **certificates, ft_error *err)
+{
+    FT_REQUIRE(set && certificates);
+    cover_certificates found = {0};
+    questions q = {.texts = json_array(), .found = &found};
+    cover_certify_options options = {
+        .world = a->world, .only = only, .smt = a->smt ? add_smt : NULL, .smt_context = &q};
+    ft_status status = cover_certify(a->program, set, &options, &found, err);
+    json_t *all = json_array();
+    for (size_t i = 0; status == FT_OK && i < found.all.len; i++)
+        json_array_append_new(all, certificate_of(a->program, set, &found.all.data[i]));
+    if (status == FT_OK) {
+        hand_out(&q, all);
+        if (found.leaves) put(json_array_get(all, 0), "leaves", found.leaves);
+        *certificates = json_incref(all);
+    }
+    json_decref(all);
+    json_decref(q.texts);
+    ft_vec_release(&q.at);
+    cover_certificates_release(&found);
+    return status;
 }
 
 /* ---- the whole ---- */
 
-static ft_status blame(const asked *a, ft_status status, const char *what, const ft_error *own)
-{
-    if (status == FT_OK) return FT_OK;
-    if (!own->line) return ft_error_set(a->err, status, "%s: %.400s", what, own->message);
-    return ft_error_set(a->err, status, "%s, line %llu, column %llu: %.300s", what,
-                        (unsigned long long)own->line, (unsigned long long)own->column,
-                        own->message);
-}
-
-static ft_status read_set(const asked *a, ft_schedule_set **set)
+static ft_status read_set(const cover_asked *a, ft_schedule_set **set, ft_error *err)
 {
     ft_error own = FT_ERROR_INIT;
     ft_status status = ft_schedule_set_read(a->set, strlen(a->set), set, &own);
-    return blame(a, status, "the schedule set", &own);
+    return blame(err, status, "the schedule set", &own);
 }
 
-static ft_status read_preference(asked *a)
-{
-    ft_error own = FT_ERROR_INIT;
-    if (!a->prefer) return FT_OK;
-    ft_status status =
-        cover_preference_read(a->program, a->prefer, strlen(a->prefer), &a->world.preference, &own);
-    return blame(a, status, "the preferred order", &own);
-}
-
-static ft_status find_set(asked *a, ft_schedule_set **set)
+static ft_status search_set(cover_asked *a, ft_schedule_set **set, json_t *answer, ft_error *err)
 {
     cover_search_options options = {.world = a->world, .max_entries = a->entries};
     cover_search_counts counts;
-    if (a->set) return read_set(a, set);
     double now = ft_now_ms();
     a->until = now + (a->end - now) * SHARE_OF_SEARCH;
-    ft_status status = cover_search(a->program, &options, set, &counts, a->err);
-    if (status == FT_OK) add_counts(&counts, a->answer);
+    ft_status status = cover_search(a->program, &options, set, &counts, err);
+    a->until = a->end;
+    if (status == FT_OK) add_counts(&counts, answer);
     return status;
 }
 
-static ft_status answer_to(asked *a)
+ft_status cover_asked_find(cover_asked *a, ft_schedule_set **set, json_t *answer, ft_error *err)
 {
-    ft_schedule_set *set = NULL;
-    cover_certificates found = {0};
+    FT_REQUIRE(set && answer);
     ft_strbuf text = {0};
-    cover_certify_options options = {
-        .world = a->world, .smt = a->smt ? add_smt : NULL, .smt_context = a->smt};
-    ft_status status = find_set(a, &set);
-    a->until = a->end;
-    if (status == FT_OK) {
-        ft_schedule_set_print(set, &text);
-        status = cover_certify(a->program, set, &options, &found, a->err);
-    }
-    if (status == FT_OK) {
-        json_object_set_new(a->answer, "set", json_stringn(text.text, text.len));
-        put(a->answer, "leaves", found.leaves);
-        add_inputs(set, a->answer);
-        add_certificates(set, &found, a->answer);
-        if (a->smt) json_object_set(a->answer, "smt", a->smt);
-    }
-    cover_certificates_release(&found);
-    ft_schedule_set_free(set);
+    ft_status status = a->set ? read_set(a, set, err) : search_set(a, set, answer, err);
+    if (status == FT_OK) status = cover_fits(a->program, *set, err);
+    if (status != FT_OK) return status;
+    ft_schedule_set_print(*set, &text);
+    json_object_set_new(answer, "set", json_stringn(text.text, text.len));
     ft_strbuf_release(&text);
-    return status;
+    add_inputs(*set, answer);
+    json_object_set_new(answer, "checks", rows_of(*set));
+    return FT_OK;
 }
 
 ft_status ft_cover_request(const ft_program *program, const json_t *question, json_t **answer,
                            ft_error *err)
 {
-    FT_REQUIRE(program && question && answer);
-    asked a = {.program = program, .answer = json_object(), .err = err};
-    ft_status status = read_question(question, &a);
-    if (status == FT_OK) status = read_preference(&a);
-    if (status == FT_OK) status = answer_to(&a);
-    cover_preference_free(a.world.preference);
-    free(a.dynamic);
-    json_decref(a.smt);
-    if (status == FT_OK)
-        *answer = a.answer;
-    else
-        json_decref(a.answer);
+    FT_REQUIRE(answer);
+    cover_asked a;
+    ft_schedule_set *set = NULL;
+    json_t *made = json_object(), *certificates = NULL;
+    ft_status status = cover_asked_read(&a, program, question, err);
+    if (status == FT_OK) status = cover_asked_find(&a, &set, made, err);
+    if (status == FT_OK) status = cover_asked_certify(&a, set, NULL, &certificates, err);
+    if (status == FT_OK) {
+        ft_certificates_conclude(made, certificates);
+        *answer = json_incref(made);
+    }
+    cover_asked_release(&a);
+    ft_schedule_set_free(set);
+    json_decref(certificates);
+    json_decref(made);
     return status;
 }

@@ -31,6 +31,8 @@ static const char *kind_name(ft_check check, uint8_t kind, const ft_spec *spec, 
         return ft_listed_kind_name((ft_listed_kind)kind);
     case FT_CHECK_PROPERTY:
         return ft_property_kind_name(spec->properties.data[property].kind);
+    case FT_CHECK_CERTIFICATE: /* of programs */
+    case FT_CHECK_CONTEXT:
     case FT_CHECKS:
         break;
     }

@@ -232,13 +232,13 @@ static ft_status read_properties(parser *p, const json_t *array)
 
 static ft_status read_checks(parser *p, const json_t *array)
 {
-    for (int i = 0; i < FT_CHECKS; i++) p->spec->checks[i] = !array && i != FT_CHECK_PROPERTY;
+    for (int i = 0; i < FT_CHECKS; i++) p->spec->checks[i] = !array && i < FT_CHECKS_NAMED;
     if (array && !json_is_array(array))
         return ft_error_set(p->err, FT_USAGE, "/checks: must be an array of check names");
     for (size_t i = 0; i < json_array_size(array); i++) {
         const char *name = json_string_value(json_array_get(array, i));
         ft_check check;
-        if (!name || !ft_check_parse(name, &check) || check == FT_CHECK_PROPERTY)
+        if (!name || !ft_check_parse(name, &check) || check >= FT_CHECKS_NAMED)
             return ft_error_set(p->err, FT_USAGE, "/checks/%zu: unknown check `%s'", i,
                                 name ? name : "?");
         p->spec->checks[check] = true;

@@ -27,6 +27,8 @@ typedef struct ft_service {
     char trace_hash[FT_DIGEST_HEX + 1]; /* of either */
     ft_engine *engine;                  /* of `trace`, NULL: none */
     char *engine_key;                   /* its job */
+    struct ft_cover_solver *solver;     /* of `program`, NULL: none */
+    char *solver_key;                   /* its job and schedule set */
 } ft_service;
 
 /* A request, until it is answered. */
@@ -60,12 +62,16 @@ ft_status ft_exchange_data(ft_service *s, ft_wire_frame *frame, ft_error *err);
 ft_status ft_serve_explore(ft_exchange *exchange, json_t **plan, ft_error *err);
 ft_status ft_serve_context(ft_exchange *exchange, json_t **plan, ft_error *err) FT_MUST_CHECK;
 ft_status ft_serve_cover(ft_exchange *exchange, json_t **plan, ft_error *err) FT_MUST_CHECK;
+/* SOLVE of a job over covering schedules: once, then a task. */
+ft_status ft_serve_find_certificates(ft_exchange *exchange, ft_error *err) FT_MUST_CHECK;
+ft_status ft_serve_certificate(ft_exchange *exchange, const json_t *task, json_t **record,
+                               ft_error *err) FT_MUST_CHECK;
 ft_status ft_serve_explore_part(ft_exchange *exchange, json_t **result, ft_error *err);
 
 /* Whether an engine has its key and its trace, and a trace or program its hash. */
 bool ft_service_is_sound(const ft_service *s);
-void ft_service_forget_engine(ft_service *s);
-void ft_service_forget_trace(ft_service *s); /* or the program; and the engine */
+void ft_service_forget_engine(ft_service *s); /* or the solver of certificates */
+void ft_service_forget_trace(ft_service *s);  /* or the program; and the engine */
 
 /* Takes `answer`, adds the request's token and sends it; an ending message at most once. An answer
  * that is too large for a frame becomes the problem, and nothing of it is sent. */

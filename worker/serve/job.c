@@ -122,25 +122,42 @@ ft_status ft_serve_plan(ft_exchange *exchange, ft_error *err)
 
 /* ---- subproblems ---- */
 
-static ft_status solve_task(ft_exchange *exchange, const json_t *task, ft_error *err)
+static ft_status predict_task(ft_exchange *exchange, const json_t *task, json_t **record,
+                              ft_error *err)
 {
     ft_service *s = exchange->service;
-    json_t *id = json_object_get(task, "task"), *number = json_object_get(task, "subproblem");
+    json_t *number = json_object_get(task, "subproblem");
     const char *key = json_string_value(json_object_get(task, "key"));
     json_int_t subproblem = json_integer_value(number);
-    json_t *record;
     FT_REQUIRE(s->engine);
-    if (!id) return ft_exchange_broken(exchange, "tasks.task", err);
     if (!json_is_integer(number) || subproblem < 0 || subproblem > (json_int_t)UINT32_MAX)
         return ft_exchange_broken(exchange, "tasks.subproblem", err);
     const json_t *split = json_object_get(exchange->body, "split_ms");
     const ft_engine_part part = {.cube = json_object_get(task, "cube"),
                                  .split_ms = (uint32_t)json_integer_value(split)};
-    if (ft_engine_solve_part(s->engine, (uint32_t)subproblem, key, &part, &record,
-                             &exchange->problem) != FT_OK) {
+    if (ft_engine_solve_part(s->engine, (uint32_t)subproblem, key, &part, record,
+                             &exchange->problem) != FT_OK)
         ft_service_forget_engine(s);
-        return FT_OK;
-    }
+    return FT_OK;
+}
+
+/* By kind of job; NULL: its plans have no subproblems that are asked one by one. `find` makes ready
+ * for a request's tasks. Each leaves a problem where it fails, `solve` else the record. */
+static const struct {
+    ft_status (*find)(ft_exchange *exchange, ft_error *err);
+    ft_status (*solve)(ft_exchange *exchange, const json_t *task, json_t **record, ft_error *err);
+} SOLVERS[FT_JOB_KINDS] = {
+    [FT_JOB_KIND_PREDICT] = {find_engine, predict_task},
+    [FT_JOB_KIND_COVER] = {ft_serve_find_certificates, ft_serve_certificate},
+};
+
+static ft_status solve_task(ft_exchange *exchange, const json_t *task, ft_error *err)
+{
+    json_t *record = NULL, *id = json_object_get(task, "task");
+    ft_job_kind kind = ft_job_kind_of(json_object_get(exchange->body, "spec"));
+    if (!id) return ft_exchange_broken(exchange, "tasks.task", err);
+    ft_status status = SOLVERS[kind].solve(exchange, task, &record, err);
+    if (status || exchange->problem.code != FT_OK) return status;
     return ft_answer_with(exchange, FT_WIRE_VERDICT,
                           json_pack("{s:O,s:o}", "task", id, "record", record), err);
 }
@@ -203,7 +220,9 @@ static ft_status solve_tasks(ft_exchange *exchange, const json_t *tasks, ft_erro
 ft_status ft_serve_solve(ft_exchange *exchange, ft_error *err)
 {
     const json_t *tasks = json_object_get(exchange->body, "tasks");
-    ft_status status = find_engine(exchange, err);
+    ft_job_kind kind = ft_job_kind_of(json_object_get(exchange->body, "spec"));
+    if (!SOLVERS[kind].find) return ft_exchange_broken(exchange, "spec", err);
+    ft_status status = SOLVERS[kind].find(exchange, err);
     if (status || exchange->problem.code != FT_OK) return status;
     if (!json_is_array(tasks)) return ft_exchange_broken(exchange, "tasks", err);
     status = solve_tasks(exchange, tasks, err);

@@ -32,6 +32,14 @@ static ft_status ask_context(const ft_program *program, const json_t *question, 
     return ft_context_request(program, question, NULL, NULL, answer, err);
 }
 
+/* A report names what it is about. */
+static void name_program(const ft_program *program, json_t *answer)
+{
+    char hash[FT_DIGEST_HEX + 1];
+    ft_program_hash(program, hash);
+    json_object_set_new(answer, "program", json_string(hash));
+}
+
 static ft_status answer_to(const ft_strbuf *text, asker *ask, json_t **answer, ft_error *err)
 {
     json_error_t at;
@@ -42,6 +50,7 @@ static ft_status answer_to(const ft_strbuf *text, asker *ask, json_t **answer, f
     if (!question) return ft_error_set(err, FT_USAGE, "the question is not a line of JSON");
     ft_status status = ft_program_read(line + 1, text->len - n - 1, &program, err);
     if (status == FT_OK) status = ask(program, question, answer, err);
+    if (status == FT_OK) name_program(program, *answer);
     ft_program_free(program);
     json_decref(question);
     return status;

@@ -135,6 +135,45 @@ ft_status ft_serve_cover(ft_exchange *exchange, json_t **plan, ft_error *err)
     return answer_question(exchange, ft_cover_plan, plan, err);
 }
 
+/* ---- certificates ---- */
+
+/* By the job and what the plan found. On a problem there is no solver. */
+ft_status ft_serve_find_certificates(ft_exchange *exchange, ft_error *err)
+{
+    bool found = false;
+    ft_service *s = exchange->service;
+    json_t *spec = json_object_get(exchange->body, "spec"),
+           *set = json_object_get(exchange->body, "set");
+    ft_status status = find_program(exchange, &found, err);
+    if (status || !found) return status;
+    if (!json_is_object(spec)) return ft_exchange_broken(exchange, "spec", err);
+    json_t *both = json_pack("[O, O?]", spec, set);
+    char *key = json_dumps(both, JSON_SORT_KEYS | JSON_COMPACT);
+    json_decref(both);
+    if (s->solver && strcmp(key, s->solver_key) == 0) {
+        free(key);
+        return FT_OK;
+    }
+    ft_service_forget_engine(s);
+    if (ft_cover_solver_new(s->program, spec, json_string_value(set), &s->solver,
+                            &exchange->problem) == FT_OK)
+        s->solver_key = key;
+    else
+        free(key);
+    return FT_OK;
+}
+
+ft_status ft_serve_certificate(ft_exchange *exchange, const json_t *task, json_t **record,
+                               ft_error *err)
+{
+    const char *key = json_string_value(json_object_get(task, "key"));
+    if (!key) return ft_exchange_broken(exchange, "tasks.key", err);
+    FT_REQUIRE(exchange->service->solver);
+    if (ft_cover_solve(exchange->service->solver, key, record, &exchange->problem) != FT_OK)
+        ft_service_forget_engine(exchange->service);
+    return FT_OK;
+}
+
 ft_status ft_serve_explore_part(ft_exchange *exchange, json_t **result, ft_error *err)
 {
     bool found = false;

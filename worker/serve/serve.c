@@ -1,4 +1,5 @@
 #include "serve/serve.h"
+#include "cover/plan.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@ ft_status ft_exchange_text(const ft_exchange *exchange, const char *member, cons
 bool ft_service_is_sound(const ft_service *s)
 {
     if (s->engine && (!s->trace || !s->engine_key)) return false;
+    if (s->solver && (!s->program || !s->solver_key)) return false;
     if (s->trace && s->program) return false;
     return (s->trace || s->program) == (s->trace_hash[0] != 0);
 }
@@ -34,6 +36,10 @@ void ft_service_forget_engine(ft_service *s)
     free(s->engine_key);
     s->engine = NULL;
     s->engine_key = NULL;
+    ft_cover_solver_free(s->solver);
+    free(s->solver_key);
+    s->solver = NULL;
+    s->solver_key = NULL;
 }
 
 void ft_service_forget_trace(ft_service *s)

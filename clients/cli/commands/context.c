@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "commands.h"
+#include "findings/findings.h"
 #include "programs/programs.h"
+#include "report/contexts.h"
 #include "terminal/terminal.h"
 
 /* ---- the question ---- */
@@ -170,6 +172,30 @@ static ft_status ask(const ft_options *o, json_t **answer, const char **file, ft
     return status;
 }
 
+static void print(const ft_options *o, const json_t *answer)
+{
+    if (o->json) {
+        json_dumpf(answer, stdout, JSON_INDENT(2));
+        putchar('\n');
+    } else if (ft_emit_is_text(o)) {
+        print_answer(answer);
+    }
+}
+
+/* The formats that other commands have; *code is theirs then: known findings do not count. */
+static ft_status report(const ft_options *o, const json_t *answer, ft_exit *code, const char **file,
+                        ft_error *err)
+{
+    if (!ft_emit_is_wanted(o)) return FT_OK;
+    json_t *records = json_pack("[o]", ft_context_record(answer)), *notes = json_array();
+    json_t *made = ft_report_of_records(answer, ft_check_name(FT_CHECK_CONTEXT), 1, records, notes);
+    ft_status status = ft_emit_answer(o, made, o->arguments.data[0], code, file, err);
+    json_decref(made);
+    json_decref(records);
+    json_decref(notes);
+    return status;
+}
+
 ft_exit ft_run_context(const ft_options *options)
 {
     ft_error err = FT_ERROR_INIT;
@@ -177,14 +203,10 @@ ft_exit ft_run_context(const ft_options *options)
     const char *file = NULL;
     ft_status status = ask(options, &answer, &file, &err);
     ft_exit code = status ? FT_EXIT_INPUT : code_of(answer);
-    if (status == FT_OK && options->json) {
-        json_dumpf(answer, stdout, JSON_INDENT(2));
-        putchar('\n');
-    } else if (status == FT_OK) {
-        print_answer(answer);
-    } else if (status != FT_INPUT || err.message[0]) {
+    if (status == FT_OK) print(options, answer);
+    if (status == FT_OK) status = report(options, answer, &code, &file, &err);
+    if (status && (status != FT_INPUT || err.message[0]))
         code = ft_fail(file, &err); /* else foretell-lower has said why */
-    }
     json_decref(answer);
     return code;
 }

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "findings/findings.h"
 #include "programs/programs.h"
+#include "report/certificates.h"
 #include "terminal/terminal.h"
 
 /* ---- the question ---- */
@@ -209,10 +211,22 @@ static ft_status print(const ft_options *o, const json_t *answer, ft_error *err)
         putchar('\n');
         return FT_OK;
     }
+    if (!ft_emit_is_text(o)) return FT_OK;
     if (!o->output && !o->schedule_set) fputs(json_string_value(set), stdout);
     print_counts(answer);
     print_checks(answer);
     return FT_OK;
+}
+
+/* The formats that other commands have; *code is theirs then: known findings do not count. */
+static ft_status report(const ft_options *o, const json_t *answer, ft_exit *code, const char **file,
+                        ft_error *err)
+{
+    if (!ft_emit_is_wanted(o)) return FT_OK;
+    json_t *made = ft_certificates_report(answer);
+    ft_status status = ft_emit_answer(o, made, o->arguments.data[0], code, file, err);
+    json_decref(made);
+    return status;
 }
 
 ft_exit ft_run_cover(const ft_options *options)
@@ -230,6 +244,7 @@ ft_exit ft_run_cover(const ft_options *options)
     if (status == FT_OK) file = NULL;
     if (status == FT_OK) status = print(options, answer, &err);
     ft_exit code = status ? FT_EXIT_INPUT : code_of(answer);
+    if (status == FT_OK) status = report(options, answer, &code, &file, &err);
     if (status && (status != FT_INPUT || err.message[0]))
         code = ft_fail(file, &err); /* else foretell-lower has said why */
     json_decref(question);

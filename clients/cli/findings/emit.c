@@ -320,6 +320,58 @@ ft_status ft_emit_end(ft_emit *emit, ft_error *err)
     return status;
 }
 
+/* ---- answers that no job has ------------------------------------------------------------------
+ */
+
+ft_status ft_emit_made(ft_emit *emit, json_t *report, const char *shown, ft_exit *code,
+                       ft_error *err)
+{
+    ft_strbuf text = {0};
+    ft_status status = FT_OK;
+    json_object_set_new(report, "file", json_string(shown));
+    json_array_append(emit->reports, report);
+    ft_report *model = ft_report_new(report, shown);
+    ft_report_number(model, emit->view.apart);
+    ft_ledger_apply(emit->ledger, model);
+    *code = ft_view_exit(model);
+    if (emit->format != FT_REPORT_TEXT) {
+        ft_report_render(model, emit->format, &emit->view, &text);
+        status = print(emit, &text, err);
+    }
+    if (status == FT_OK) status = write_reports(emit, model, err);
+    if (status == FT_OK) status = write_baseline(emit, model, err);
+    ft_report_free(model);
+    ft_strbuf_release(&text);
+    return status;
+}
+
+bool ft_emit_is_text(const ft_options *options)
+{
+    return !options->format || strcmp(options->format, "text") == 0;
+}
+
+bool ft_emit_is_wanted(const ft_options *options)
+{
+    return options->format || options->reports.len || options->baselines.len ||
+           options->suppressions.len || options->write_baseline || options->any_fail_on ||
+           options->source_root;
+}
+
+ft_status ft_emit_answer(const ft_options *options, json_t *report, const char *shown,
+                         ft_exit *code, const char **file, ft_error *err)
+{
+    ft_options own = *options;
+    ft_remote remote = {0};
+    ft_emit emit = {0};
+    *file = NULL;
+    own.output = own.server = own.new_since = NULL; /* -o may be another file's */
+    own.json = false;
+    ft_status status = ft_emit_open(&emit, &own, &remote, false, file, err);
+    if (status == FT_OK) status = ft_emit_made(&emit, report, shown, code, err);
+    ft_emit_release(&emit);
+    return status;
+}
+
 void ft_emit_release(ft_emit *emit)
 {
     ft_ledger_free(emit->ledger);

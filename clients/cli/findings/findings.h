@@ -62,7 +62,20 @@ ft_status ft_emit_job(ft_emit *emit, ft_remote *remote, const char *job, const c
                       size_t number, ft_exit *code, ft_error *err) FT_MUST_CHECK;
 /* Prints the document or summary of all reports together, and writes --report, --write-baseline. */
 ft_status ft_emit_end(ft_emit *emit, ft_error *err) FT_MUST_CHECK;
+/* In place of the two: a report that no job has. Text is not printed: whoever has the answer has
+ * printed it. */
+ft_status ft_emit_made(ft_emit *emit, json_t *report, const char *shown, ft_exit *code,
+                       ft_error *err) FT_MUST_CHECK;
 void ft_emit_release(ft_emit *emit);
+
+/* Does the command want a report of an answer that it has printed already? (--format, --report and
+ * what makes findings known). */
+bool ft_emit_is_text(const ft_options *options); /* no --format but text */
+bool ft_emit_is_wanted(const ft_options *options);
+/* Opens, makes and ends a report of an answer that no server has; *code is its exit code. *file: as
+ * of ft_emit_open. */
+ft_status ft_emit_answer(const ft_options *options, json_t *report, const char *shown,
+                         ft_exit *code, const char **file, ft_error *err) FT_MUST_CHECK;
 
 /* ---- pages.c: a report, page by page */
 

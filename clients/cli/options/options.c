@@ -12,6 +12,8 @@
 #define JOB_COMMANDS    (BIT(CHECK) | BIT(SUBMIT) | BIT(TEST))
 #define VIEW_COMMANDS   (BIT(CHECK) | BIT(SHOW) | BIT(TEST))
 #define REPORT_COMMANDS (VIEW_COMMANDS | BIT(EXPLORE))
+/* Those, and questions about programs, whose answers have reports. */
+#define ANSWER_COMMANDS (REPORT_COMMANDS | BIT(CONTEXT) | BIT(COVER))
 #define RECORD_COMMANDS (BIT(RECORD) | BIT(TEST))
 #define LOWERS          (BIT(LOWER) | BIT(EXPLORE) | BIT(VERIFY))
 #define SOURCE_COMMANDS (LOWERS | BIT(CONTEXT) | BIT(COVER))
@@ -107,28 +109,28 @@ static const option_row rows[] = {
      "seconds between refreshes (default: 2)"},
     {"once", 0, VALUE_NONE, NULL, NULL, MEMBER(once), BIT(TOP), "print the state once and exit"},
     /* the report */
-    {"format", 'f', VALUE_TEXT, "F", FT_FORMAT_CHOICES, MEMBER(format), REPORT_COMMANDS,
+    {"format", 'f', VALUE_TEXT, "F", FT_FORMAT_CHOICES, MEMBER(format), ANSWER_COMMANDS,
      "the format of the findings: text (default), json, sarif, junit, gitlab, github, html or "
      "markdown"},
-    {"report", 0, VALUE_TEXTS, "F=FILE", NULL, MEMBER(reports), REPORT_COMMANDS,
+    {"report", 0, VALUE_TEXTS, "F=FILE", NULL, MEMBER(reports), ANSWER_COMMANDS,
      "also write the findings to FILE in format F; may be repeated"},
     {"color", 0, VALUE_TEXT, "WHEN", "auto|always|never", MEMBER(color), REPORT_COMMANDS | BIT(TOP),
      "when to use colours: auto (default: on a terminal, unless NO_COLOR is set), always or "
      "never"},
-    {"source-root", 0, VALUE_TEXT, "DIR", NULL, MEMBER(source_root), REPORT_COMMANDS,
+    {"source-root", 0, VALUE_TEXT, "DIR", NULL, MEMBER(source_root), ANSWER_COMMANDS,
      "read source lines from the files under DIR instead of the recording, and obey comments "
      "\"foretell: ignore CHECK -- REASON\" in them"},
-    {"baseline", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(baselines), REPORT_COMMANDS,
+    {"baseline", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(baselines), ANSWER_COMMANDS,
      "known findings, which do not count for the exit code: a JSON report or a list of "
      "fingerprints; may be repeated"},
-    {"write-baseline", 0, VALUE_TEXT, "FILE", NULL, MEMBER(write_baseline), REPORT_COMMANDS,
+    {"write-baseline", 0, VALUE_TEXT, "FILE", NULL, MEMBER(write_baseline), ANSWER_COMMANDS,
      "write the findings to FILE, as a baseline for later runs"},
     {"new-since", 0, VALUE_TEXT, "JOB", NULL, MEMBER(new_since), VIEW_COMMANDS,
      "findings of this earlier job are known, as with --baseline"},
-    {"suppressions", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(suppressions), REPORT_COMMANDS,
+    {"suppressions", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(suppressions), ANSWER_COMMANDS,
      "ignore the findings that FILE lists with a reason and an expiry date (docs/findings.md); "
      "may be repeated"},
-    {"fail-on", 0, VALUE_FAIL_ON, "LIST", NULL, MEMBER(fail_on), REPORT_COMMANDS,
+    {"fail-on", 0, VALUE_FAIL_ON, "LIST", NULL, MEMBER(fail_on), ANSWER_COMMANDS,
      "the checks whose findings give exit code 1, separated by commas, or all (default), or none"},
     {"fail-on-new", 0, VALUE_NONE, NULL, NULL, MEMBER(fail_on_new), VIEW_COMMANDS,
      "findings that the server has seen in an earlier job of the project do not count for the "
@@ -379,7 +381,7 @@ static ft_status take_checks(ft_options *options, const char *text, ft_error *er
         size_t length = strcspn(text, ",");
         char *word = ft_strndup(text, length);
         ft_check check = FT_CHECK_PROPERTY;
-        bool known = ft_check_parse(word, &check) && check != FT_CHECK_PROPERTY;
+        bool known = ft_check_parse(word, &check) && check < FT_CHECKS_NAMED;
         if (!known) {
             ft_error_set(err, FT_USAGE,
                          "'%s' is not a check: --check takes race, atomicity, assertion, "
@@ -410,7 +412,7 @@ static ft_status take_fail_on(ft_options *options, const char *text, ft_error *e
         if (!known)
             ft_error_set(err, FT_USAGE,
                          "'%s' is not a check: --fail-on takes race, atomicity, assertion, lock, "
-                         "deadlock, order, failure, property, all or none",
+                         "deadlock, order, failure, property, certificate, context, all or none",
                          word);
         free(word);
         if (!known) return FT_USAGE;
