@@ -14,8 +14,8 @@
  * A place at a blocking operation has three readings: before it; inside, where the thread waits;
  * woken, and not yet through. Inside a wait the thread does not hold the mutex.
  *
- * Imports: symbolic, common/base, common/program, common/program/flow,
- * common/program/interpret. */
+ * Imports: symbolic, common/base, common/program, common/program/flow, common/program/interpret,
+ * common/report, common/verdict. */
 #ifndef FT_CONTEXT_CONTEXT_H
 #define FT_CONTEXT_CONTEXT_H
 

@@ -5,8 +5,8 @@
  * graph (Bergan §3.4, prefix schedules), so what comes behind it does not depend on the branch. A
  * thread's return is never such a side, a return from @main is.
  *
- * Imports: common/base, common/program, common/program/flow, common/program/witness,
- * common/schedules, symbolic. */
+ * Imports: symbolic, common/base, common/program, common/program/flow, common/program/witness,
+ * common/report, common/schedules, common/verdict. */
 #ifndef FT_COVER_CONTROL_H
 #define FT_COVER_CONTROL_H
 
