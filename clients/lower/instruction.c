@@ -325,9 +325,21 @@ static ft_status extract(lowering *l, LLVMValueRef in, bool *ended)
 static ft_status fence(lowering *l, LLVMValueRef in, bool *ended)
 {
     (void)ended;
-    ft_instruction made = {.code = FT_CODE_FENCE};
-    LOWER_TRY(lower_order(l, in, &made.attribute));
-    lower_emit(l, made, NULL, 0);
+    static const struct {
+        const char *word;
+        uint8_t order;
+    } ORDERS[] = {{" acquire", FT_ORDER_ACQUIRE},
+                  {" release", FT_ORDER_RELEASE},
+                  {" acq_rel", FT_ORDER_BOTH},
+                  {" seq_cst", FT_ORDER_SEQUENTIAL}};
+    char *text = LLVMPrintValueToString(in); /* LLVM's C API has no other way to a fence's order */
+    bool signal = strstr(text, "\"singlethread\"") != NULL;
+    size_t i = 0;
+    while (i < sizeof ORDERS / sizeof ORDERS[0] && !strstr(text, ORDERS[i].word)) i++;
+    LLVMDisposeMessage(text);
+    if (signal) return FT_OK; /* it orders a thread and its signal handlers */
+    if (i == sizeof ORDERS / sizeof ORDERS[0]) return lower_fail(l, "a fence without an order");
+    lower_emit(l, (ft_instruction){.code = FT_CODE_FENCE, .attribute = ORDERS[i].order}, NULL, 0);
     return FT_OK;
 }
 

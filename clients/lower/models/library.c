@@ -37,6 +37,32 @@ void *realloc(void *memory, size_t size)
     return made;
 }
 
+void *reallocarray(void *memory, size_t n, size_t size)
+{
+    if (size && n > SIZE_MAX / size) return NULL;
+    return realloc(memory, n * size);
+}
+
+size_t malloc_usable_size(void *memory)
+{
+    return memory ? __foretell_size(memory) : 0;
+}
+
+void bzero(void *memory, size_t n)
+{
+    __foretell_fill(memory, 0, n);
+}
+
+void explicit_bzero(void *memory, size_t n)
+{
+    __foretell_fill(memory, 0, n);
+}
+
+void bcopy(const void *from, void *to, size_t n)
+{
+    __foretell_move(to, from, n);
+}
+
 void *memcpy(void *to, const void *from, size_t n)
 {
     __foretell_copy(to, from, n);
@@ -221,6 +247,25 @@ char *strdup(const char *s)
 {
     char *made = __foretell_alloc(strlen(s) + 1);
     return strcpy(made, s);
+}
+
+char *strndup(const char *s, size_t most)
+{
+    size_t n = strnlen(s, most);
+    char *made = __foretell_alloc(n + 1);
+    memcpy(made, s, n);
+    made[n] = '\0';
+    return made;
+}
+
+char *strsep(char **at, const char *ends)
+{
+    char *token = *at;
+    if (!token) return NULL;
+    char *end = token + span(token, ends, 0);
+    *at = *end ? end + 1 : NULL;
+    *end = '\0';
+    return token;
 }
 
 /* ---- characters of the "C" locale ---- */

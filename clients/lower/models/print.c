@@ -379,6 +379,12 @@ size_t fwrite(const void *bytes, size_t size, size_t n, FILE *stream)
     return n;
 }
 
+ssize_t write(int descriptor, const void *bytes, size_t n)
+{
+    __foretell_output(descriptor, bytes, n);
+    return (ssize_t)n;
+}
+
 int fflush(FILE *stream)
 {
     (void)stream;

@@ -1,5 +1,6 @@
 /* POSIX threads, semaphores and C11 threads by the language's instructions. Most functions are one
  * instruction: RETURN gives its result, DO gives 0. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -28,6 +29,8 @@
     }
 
 /* clang-format off */
+
+enum { PROCESS = 1000 };
 
 /* ---- threads. Of attributes only whether the thread is detached counts: the first int. */
 
@@ -67,6 +70,12 @@ DO(pthread_attr_init, (pthread_attr_t *a), ((int *)a)[0] = 0)
 DO(pthread_attr_destroy, (pthread_attr_t *a), (void)a)
 DO(pthread_attr_setdetachstate, (pthread_attr_t *a, int state),
    ((int *)a)[0] = state == PTHREAD_CREATE_DETACHED)
+DO(pthread_attr_setstacksize, (pthread_attr_t *a, size_t size), (void)a; (void)size)
+DO(pthread_attr_setguardsize, (pthread_attr_t *a, size_t size), (void)a; (void)size)
+DO(pthread_attr_setscope, (pthread_attr_t *a, int scope), (void)a; (void)scope)
+DO(pthread_setname_np, (pthread_t thread, const char *name), (void)thread; (void)name)
+RETURN(pid_t, getpid, (void), PROCESS)
+RETURN(pid_t, gettid, (void), (pid_t)(PROCESS + __foretell_self()))
 
 /* A sleep orders nothing. */
 DO(sched_yield, (void), __foretell_yield())
@@ -80,6 +89,7 @@ DO(nanosleep, (const struct timespec *time, struct timespec *rest),
 DO(pthread_mutexattr_init, (pthread_mutexattr_t *a), ((int *)a)[0] = PTHREAD_MUTEX_NORMAL)
 DO(pthread_mutexattr_destroy, (pthread_mutexattr_t *a), (void)a)
 DO(pthread_mutexattr_settype, (pthread_mutexattr_t *a, int type), ((int *)a)[0] = type)
+DO(pthread_mutexattr_setpshared, (pthread_mutexattr_t *a, int shared), (void)a; (void)shared)
 
 int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
@@ -119,6 +129,10 @@ RETURN(int, pthread_rwlock_unlock, (pthread_rwlock_t *l), __foretell_rw_unlock(l
 
 /* ---- condition variables */
 
+DO(pthread_condattr_init, (pthread_condattr_t *a), (void)a)
+DO(pthread_condattr_destroy, (pthread_condattr_t *a), (void)a)
+DO(pthread_condattr_setclock, (pthread_condattr_t *a, clockid_t clock), (void)a; (void)clock)
+DO(pthread_condattr_setpshared, (pthread_condattr_t *a, int shared), (void)a; (void)shared)
 DO(pthread_cond_init, (pthread_cond_t *c, const pthread_condattr_t *a),
    (void)a; __foretell_cond_init(c))
 DO(pthread_cond_destroy, (pthread_cond_t *c), __foretell_cond_destroy(c))
@@ -247,6 +261,12 @@ RETURN(int, cnd_timedwait, (cnd_t *c, mtx_t *m, const struct timespec *until),
        ((void)until, __foretell_timed_wait(c, m) ? thrd_timedout : thrd_success))
 DO(cnd_signal, (cnd_t *c), __foretell_signal(c))
 DO(cnd_broadcast, (cnd_t *c), __foretell_broadcast(c))
+RETURN(int, tss_create, (tss_t *key, tss_dtor_t destructor),
+       pthread_key_create(key, destructor) ? thrd_error : thrd_success)
+VOID(tss_delete, (tss_t key), pthread_key_delete(key))
+RETURN(int, tss_set, (tss_t key, void *value),
+       pthread_setspecific(key, value) ? thrd_error : thrd_success)
+RETURN(void *, tss_get, (tss_t key), pthread_getspecific(key))
 VOID(call_once, (once_flag *flag, void (*function)(void)), __foretell_once(flag, function))
 
 /* ---- SV-COMP's sections */
