@@ -302,9 +302,9 @@ static ft_command prepare(const char *compiler, const ft_request *r, const char 
     if (!light) name_assembler(compiler, clang);
     add_words(&command, compiler);
     if (light)
-        ft_command_add_all(&command,
-                           (const char *const[]){"-g", "-fno-optimize-sibling-calls", "-idirafter",
-                                                 ours(folder, "include"), NULL});
+        ft_command_add_all(&command, (const char *const[]){"-g", "-fno-optimize-sibling-calls",
+                                                           "-DFORETELL_LIGHT", "-idirafter",
+                                                           ours(folder, "include"), NULL});
     else
         add_compile(&command, r, clang, folder);
     add_arguments(&command, r, clang, expanded, argc, argv);

@@ -195,3 +195,10 @@ void __tsan_atomic_signal_fence(order o)
 {
     (void)o;
 }
+
+/* A marker of a build that has no hooks of atomics (include/foretell/marker.h). */
+void foretell_marker_stop(const volatile int *cell);
+void foretell_marker_stop(const volatile int *cell)
+{
+    FT_RT_CONSTRAINED_SCOPE(LOAD, cell, CODE);
+}
