@@ -20,6 +20,11 @@
 #include "explore/pick.h"
 #include "explore/unfolding.h"
 
+/* 128 bits of a hash (names.h). */
+typedef struct ft_x_name {
+    uint64_t a, b;
+} ft_x_name;
+
 typedef struct ft_x_task {
     const ft_x_pick *prefix;
     size_t n;
@@ -78,10 +83,13 @@ typedef struct ft_x_executor {
     ft_status (*await)(void *context, uint32_t first, uint32_t step, uint32_t *slot, ft_error *err);
     /* The run of the slot, which has ended, as `finish` gives it. */
     ft_status (*collect)(void *context, uint32_t slot, ft_x_run *run, ft_error *err);
-    /* For cutoffs (cutoffs.h); may be NULL. Are the states behind two executions equal? Does not
-     * overlap with start, finish and collect. */
-    ft_status (*same)(void *context, const ft_x_pick *a, size_t n_a, const ft_x_pick *b, size_t n_b,
-                      bool *same, ft_error *err);
+    /* For cutoffs (cutoffs.h); both may be NULL. The name of the state behind an execution: equal
+     * names are equal states. *known false: the state is not to be compared. Does not overlap with
+     * start, finish and collect. */
+    ft_status (*state)(void *context, const ft_x_pick *picks, size_t n, ft_x_name *name,
+                       bool *known, ft_error *err);
+    /* A hash of the action that is the same in every process. NULL: its numbers are. */
+    uint64_t (*label)(void *context, const ft_x_action *action);
 } ft_x_executor;
 
 #endif

@@ -100,15 +100,25 @@ static uint32_t room(void *context, uint32_t first, uint32_t step)
     return e->room(e->context, v->thread + first * n, step * n);
 }
 
-static ft_status same(void *context, const ft_x_pick *a, size_t n_a, const ft_x_pick *b, size_t n_b,
-                      bool *is_same, ft_error *err)
+static ft_status state(void *context, const ft_x_pick *picks, size_t n, ft_x_name *name,
+                       bool *known, ft_error *err)
 {
     const view *v = context;
     const ft_x_executor *e = v->forest->executor;
     pthread_mutex_lock(&v->forest->mutex);
-    ft_status status = e->same(e->context, a, n_a, b, n_b, is_same, err);
+    ft_status status = e->state(e->context, picks, n, name, known, err);
     pthread_mutex_unlock(&v->forest->mutex);
     return status;
+}
+
+static uint64_t label(void *context, const ft_x_action *action)
+{
+    const view *v = context;
+    const ft_x_executor *e = v->forest->executor;
+    pthread_mutex_lock(&v->forest->mutex);
+    uint64_t hash = e->label(e->context, action);
+    pthread_mutex_unlock(&v->forest->mutex);
+    return hash;
 }
 
 static bool on_run(void *context, const ft_x_run *run)
@@ -398,7 +408,8 @@ static void prepare_lane(ft_x_forest *f, lane *l)
                                   .start = start,
                                   .finish = finish,
                                   .room = e->room ? room : NULL,
-                                  .same = e->same ? same : NULL};
+                                  .state = e->state ? state : NULL,
+                                  .label = e->label ? label : NULL};
     l->options = (ft_x_options){.generic = f->options->generic,
                                 .cutoffs = f->options->cutoffs,
                                 .on_run = on_run,
@@ -419,6 +430,7 @@ ft_x_forest *ft_x_forest_new(const ft_x_executor *executor, const ft_x_options *
     f->counts = counts;
     ft_x_forest_grain(f, FIRST_QUOTA, QUOTA, MOST_EVENTS);
     f->n_lanes = executor->lanes && executor->lanes < LANES ? executor->lanes : LANES;
+    if (options->cutoffs) f->most_events *= LANES / f->n_lanes; /* what was met is not shared */
     FT_REQUIRE(executor->width >= n_threads(f));
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);

@@ -13,10 +13,6 @@
 
 #include "explore/executor.h"
 
-typedef struct ft_x_name {
-    uint64_t a, b;
-} ft_x_name;
-
 /* A set of names, each with a small number. Embedded: zero-initialise. */
 typedef struct ft_x_names {
     struct ft_x_named {

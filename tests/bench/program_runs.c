@@ -81,7 +81,7 @@ static int explore(const ft_program *p, double seconds, bool cutoffs)
         ft_symbolic *symbolic = ft_symbolic_new(p, &(ft_symbolic_options){0});
         ft_x_executor executor = ft_symbolic_executor(symbolic);
         ft_x_options options = {.cutoffs = cutoffs, .should_stop = is_late};
-        if (cutoffs && !executor.same) return ft_symbolic_free(symbolic), puts("-"), 0;
+        if (cutoffs && !executor.state) return ft_symbolic_free(symbolic), puts("-"), 0;
         status = ft_x_search(&executor, &options, &counts, &finished, &err);
         state = ft_symbolic_counts_of(symbolic).state_bytes;
         ft_symbolic_free(symbolic);

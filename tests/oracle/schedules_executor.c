@@ -83,38 +83,42 @@ static uint64_t fingerprint(const schedule_program *p, const machine *m)
     return print;
 }
 
-/* Byte by byte: the machine but for what it notes of its past. */
-static bool is_same_state(const schedule_program *p, const machine *a, const machine *b)
+/* The machine but for what it notes of its past. */
+static ft_x_name name_of(const machine *m)
 {
-    return fingerprint(p, a) == fingerprint(p, b) && !memcmp(a->at, b->at, sizeof a->at) &&
-           !memcmp(a->registers, b->registers, sizeof a->registers) &&
-           !memcmp(a->add, b->add, sizeof a->add) &&
-           !memcmp(a->globals, b->globals, sizeof a->globals) &&
-           !memcmp(a->value, b->value, sizeof a->value) &&
-           !memcmp(a->holder, b->holder, sizeof a->holder) &&
-           !memcmp(a->gone, b->gone, sizeof a->gone) && !memcmp(a->more, b->more, sizeof a->more) &&
-           !memcmp(a->waiting, b->waiting, sizeof a->waiting) &&
-           !memcmp(a->condition, b->condition, sizeof a->condition) &&
-           !memcmp(a->failed, b->failed, sizeof a->failed) &&
-           !memcmp(a->created, b->created, sizeof a->created) && a->over == b->over &&
-           a->failure == b->failure;
+    ft_x_name name = {1, 2};
+#define FT_ADD(part)                                                                               \
+    (name.a = ft_hash_bytes(&m->part, sizeof m->part, name.a),                                     \
+     name.b = ft_hash_bytes(&m->part, sizeof m->part, ~name.b))
+    FT_ADD(at);
+    FT_ADD(registers);
+    FT_ADD(add);
+    FT_ADD(globals);
+    FT_ADD(value);
+    FT_ADD(holder);
+    FT_ADD(gone);
+    FT_ADD(more);
+    FT_ADD(waiting);
+    FT_ADD(condition);
+    FT_ADD(failed);
+    FT_ADD(created);
+    FT_ADD(over);
+    FT_ADD(failure);
+#undef FT_ADD
+    return name;
 }
 
-static ft_status same(void *context, const ft_x_pick *a, size_t n_a, const ft_x_pick *b, size_t n_b,
-                      bool *is_same, ft_error *err)
+static ft_status state(void *context, const ft_x_pick *picks, size_t n, ft_x_name *name,
+                       bool *known, ft_error *err)
 {
     (void)err;
     const schedule_executor *e = context;
-    const ft_x_pick *picks[2] = {a, b};
-    machine *m[2] = {ft_alloc(sizeof *m[0]), ft_alloc(sizeof *m[1])};
-    for (int k = 0; k < 2; k++) {
-        ft_schedules_begin(e->p, m[k]);
-        for (size_t i = 0; i < (k ? n_b : n_a); i++)
-            ft_schedules_step(e->p, m[k], picks[k][i].thread, picks[k][i].variant);
-    }
-    *is_same = is_same_state(e->p, m[0], m[1]);
-    free(m[0]);
-    free(m[1]);
+    machine *m = ft_alloc(sizeof *m);
+    ft_schedules_begin(e->p, m);
+    for (size_t i = 0; i < n; i++) ft_schedules_step(e->p, m, picks[i].thread, picks[i].variant);
+    *name = name_of(m);
+    *known = true;
+    free(m);
     return FT_OK;
 }
 
@@ -219,7 +223,7 @@ ft_x_executor ft_schedules_interface(schedule_executor *e)
                            .finish = finish_run,
                            .await = await_run,
                            .collect = collect_run,
-                           .same = e->bound ? same : NULL};
+                           .state = e->bound ? state : NULL};
 }
 
 void ft_schedules_bound(schedule_executor *e, uint32_t steps)

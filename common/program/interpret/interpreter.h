@@ -183,6 +183,10 @@ bool ft_interpreter_read(const ft_interpreter *interpreter, uint64_t address, si
 /* Appends all that the rest of the execution depends on, but for what races need: equal bytes mean
  * equal states. For tests. */
 void ft_interpreter_state_bytes(const ft_interpreter *interpreter, ft_strbuf *bytes);
+/* Appends what later races depend on, as far as it can still matter: which earlier accesses, where
+ * in the program, are not behind which thread and are behind which object. Where states are equal
+ * and these bytes are, what is done next races alike. Needs `races`. */
+void ft_interpreter_order_bytes(const ft_interpreter *interpreter, ft_strbuf *bytes);
 uint64_t ft_interpreter_address(const ft_interpreter *interpreter,
                                 uint32_t symbol); /* of a shared object */
 
