@@ -208,7 +208,7 @@ static ft_status run_steps(exploration *x, ft_error *err)
     ft_status status = FT_OK;
     if (goes_on)
         take_up(x);
-    else
+    else if (!whole || !x->plan->cutoffs)
         status = run_levels(x, FIRST_LEVELS, whole ? FIRST_SHARE : LEVELS_SHARE, err);
     if (status == FT_OK && !is_done(x) && whole) status = run_tree(x, err);
     if (status == FT_OK && !is_done(x) && !goes_on)
@@ -280,7 +280,8 @@ ft_status ft_x_explore(const ft_x_executor *executor, const ft_x_plan *plan, ft_
                                .on_stray = pass_stray,
                                .on_class = pass_class,
                                .context = &x,
-                               .should_stop = should_stop};
+                               .should_stop = should_stop,
+                               .cutoffs = plan->cutoffs};
     x.levels = ft_x_levels_new(executor, &x.options, &x.counts, &x.classes);
     ft_status status = run_steps(&x, err);
     conclude(&x);

@@ -5,6 +5,9 @@
  *   3. where that did not end: the levels behind, as far as they come
  *   4. and the rest of the budget: samples (sampling.h)
  *
+ * With cutoffs (cutoffs.h) the second step comes first: it ends also where threads go round without
+ * end, and levels do not.
+ *
  * Each step has a share of the budget (plan.c), and what one leaves goes to the next. A budget in
  * runs gives the same result whatever the executor's width; one in seconds may stop anywhere.
  *
@@ -40,6 +43,7 @@ typedef struct ft_x_plan {
     double seconds;       /* 0: no bound */
     uint64_t seed;        /* of the samples */
     ft_x_rest *rest;      /* in: where to go on; out: what is left; NULL: neither */
+    bool cutoffs;         /* of the search for every schedule; the executor names states */
     uint64_t max_bytes;   /* that a search may keep before it counts as not finished; 0: no bound */
     /* As in ft_x_options; all may be NULL. */
     bool (*on_run)(void *context, const ft_x_run *run);

@@ -453,6 +453,7 @@ static ft_status check_explore(checker *c, const json_t *value)
                                      {"steps", false, check_count},
                                      {"iterations", false, check_count},
                                      {"polls", false, check_count},
+                                     {"cutoffs", false, check_flag},
                                      {"explain", false, check_flag},
                                      {"expect_exit", false, check_exit},
                                      {NULL, false, NULL}};

@@ -78,7 +78,7 @@ static int explore(const ft_program *p, double seconds, bool cutoffs)
     double start = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     end = seconds_of(CLOCK_MONOTONIC) + seconds;
     for (ft_status status; !any || (finished && !is_late(NULL)); any = true) {
-        ft_symbolic *symbolic = ft_symbolic_new(p, &(ft_symbolic_options){0});
+        ft_symbolic *symbolic = ft_symbolic_new(p, &(ft_symbolic_options){.cutoffs = cutoffs});
         ft_x_executor executor = ft_symbolic_executor(symbolic);
         ft_x_options options = {.cutoffs = cutoffs, .should_stop = is_late};
         if (cutoffs && !executor.state) return ft_symbolic_free(symbolic), puts("-"), 0;

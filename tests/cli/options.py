@@ -1019,6 +1019,18 @@ def of_iterations(world, command):
         need(run("explore", "--iterations", "2", "rounds.program").code == 3)
 
 
+def of_cutoffs(world, command):
+    (WORK / "turns.c").write_text("#include <pthread.h>\nstatic pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\nstatic int on;\n"
+                                  "static void *turn(void *x) { for (;;) { pthread_mutex_lock(&lock); on = !on; pthread_mutex_unlock(&lock); } }\n"
+                                  "int main(void) { pthread_t t; pthread_create(&t, 0, turn, 0); turn(0); return 0; }")
+    if run("lower", "turns.c", "-o", "turns.program").code == 0:
+        need(run("explore", "turns.program").code == 0)
+        done = run("explore", "--cutoffs", "yes", "turns.program")
+        need(done.code == 0 and "up to a state that was met before" in done.out, done)
+        need(run("explore", "--cutoffs", "no", "--explore-budget", "3", "turns.program").code == 3)
+    need(run("explore", "--cutoffs", "perhaps", "turns.program").code == 2)
+
+
 def of_explain_explored(world, command):
     of_iterations(world, command)
     if (WORK / "rounds.program").exists():
@@ -1038,6 +1050,7 @@ EFFECTS += [
     ("check", "explore", of_explore_check),
     ("input", "explore", of_input),
     ("iterations", "explore", of_iterations),
+    ("cutoffs", "explore", of_cutoffs),
     ("explain", "explore", of_explain_explored),
     ("output", "lower", of_lower_output),
     ("text", "lower", lambda world, command: need(lowered() is None or lowered().startswith("program 1"))),

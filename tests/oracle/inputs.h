@@ -53,6 +53,9 @@ bool ft_inputs_states(const inputs_program *p, const ft_program *program, uint64
                       inputs_words *words);
 /* Programs whose threads poll: spin on atomics, try locks, count their rounds. No races. */
 void ft_inputs_random_polls(uint64_t seed, inputs_program *p);
+/* Programs that come to equal states in many ways: what threads do commutes, undoes itself and goes
+ * round, `endless`: without end. Only careless ones have races, by orders of several kinds. */
+void ft_inputs_random_cycles(uint64_t seed, bool endless, bool careless, inputs_program *p);
 void ft_inputs_release_words(inputs_words *words);
 
 #endif

@@ -11,7 +11,8 @@ enum { LIMIT = 6000, DEFAULT_SEEDS = 250 };
 
 typedef struct totals {
     uint64_t programs, skipped, racing, failing, stuck, inputs, schedules, classes, runs,
-        infeasible, discarded, codes[FT_CODES], errors[FT_PROGRAM_ERRORS];
+        infeasible, discarded, cut_off, cutoff_runs, cutoff_classes, codes[FT_CODES],
+        errors[FT_PROGRAM_ERRORS];
 } totals;
 
 static void count_codes(const ft_program *program, totals *t)
@@ -32,7 +33,8 @@ static void compare(uint64_t seed, const inputs_program *p, const ft_program *pr
     char what[700];
     classes x = {.p = p, .program = program, .symbolic = ft_symbolic_new(program, options)};
     ft_x_executor executor = ft_symbolic_executor(x.symbolic);
-    ft_x_options search = {.on_class = note_class, .context = &x, .complete = complete};
+    ft_x_options search = {
+        .on_class = note_class, .context = &x, .complete = complete, .cutoffs = options->cutoffs};
     ft_x_counts counts = {0};
     bool finished = false;
     if (ft_x_search(&executor, &search, &counts, &finished, &err) != FT_OK)
@@ -52,6 +54,14 @@ static void compare(uint64_t seed, const inputs_program *p, const ft_program *pr
     if (lost || extra) {
         snprintf(what, sizeof what, "%s: %s", lost ? "missed" : "extra", lost ? lost : extra);
         complain(seed, p, what);
+    }
+    if (options->cutoffs) {
+        t->cut_off += counts.cut_off;
+        t->cutoff_runs += counts.runs;
+        t->cutoff_classes += counts.classes;
+        ft_inputs_release_words(&x.words);
+        ft_symbolic_free(x.symbolic);
+        return;
     }
     t->classes += counts.classes;
     t->runs += counts.runs;
@@ -84,6 +94,8 @@ static void compare_seed(uint64_t seed, totals *t)
     if (ft_inputs_enumerate(&p, program, LIMIT, &want)) {
         ft_symbolic_options options = {.races = true, .snapshot_bytes = seed % 3 ? 0 : 1};
         compare(seed, &p, program, &want, &options, seed % 4 == 0, t);
+        options.cutoffs = true;
+        compare(seed, &p, program, &want, &options, seed % 4 == 0, t);
         t->programs++;
         t->racing += want.races;
         t->schedules += want.schedules;
@@ -104,10 +116,11 @@ static void test_ends(void **state)
     uint64_t n = number("FT_SEEDS", DEFAULT_SEEDS), start = number("FT_SEED_START", 1);
     for (uint64_t seed = start; seed < start + n; seed++) compare_seed(seed, &t);
     printf("%u programs (%u race, %u too large), %u inputs, %u schedules; %u classes, %u runs (%u "
-           "infeasible, %u discarded)\n",
+           "infeasible, %u discarded); with cutoffs %u classes, %u runs (%u cut off)\n",
            (unsigned)t.programs, (unsigned)t.racing, (unsigned)t.skipped, (unsigned)t.inputs,
            (unsigned)t.schedules, (unsigned)t.classes, (unsigned)t.runs, (unsigned)t.infeasible,
-           (unsigned)t.discarded);
+           (unsigned)t.discarded, (unsigned)t.cutoff_classes, (unsigned)t.cutoff_runs,
+           (unsigned)t.cut_off);
     for (int k = 1; k < FT_PROGRAM_ERRORS; k++)
         if (t.errors[k])
             printf("%s: %u ", ft_program_error_name((ft_program_error)k), (unsigned)t.errors[k]);

@@ -44,6 +44,7 @@ ft_backend *ft_backend_new(const ft_program *program, const ft_backend_options *
                                     .expect_exit = options->expect_exit,
                                     .polls = options->polls,
                                     .values = options->values,
+                                    .cutoffs = options->cutoffs,
                                     .input = read_input,
                                     .should_stop = should_stop,
                                     .context = b};
@@ -80,7 +81,8 @@ static void take_run(const ft_symbolic_judged *judged, ft_execution *x)
 bool ft_backend_failure(const ft_backend *backend, const ft_x_run *run, int32_t expected,
                         ft_execution *execution, ft_interpreter_error *error)
 {
-    if (run->end != FT_X_DONE && run->end != FT_X_STUCK) return false;
+    bool raced = run->end == FT_X_CUT && ft_symbolic_races(run);
+    if (run->end != FT_X_DONE && run->end != FT_X_STUCK && !raced) return false;
     ft_judgement r = ft_judgement_of(run->result);
     bool failed = r.state == FT_INTERPRETER_FAILED;
     if (!failed && (r.state != FT_INTERPRETER_EXITED || r.exit_code == expected)) return false;

@@ -22,6 +22,7 @@ typedef struct ft_backend_options {
     const ft_symbolic_maker *makers; /* of threads from 1 on: their numbers */
     size_t n_makers;
     uint32_t polls;                     /* fruitless rounds that are counted; 0: the default */
+    bool cutoffs;                       /* the executor names states (symbolic.h) */
     bool values;                        /* of atomics, where there are inputs (symbolic.h) */
     bool (*should_stop)(void *context); /* asked within long steps; true: the run is cut */
     void *context;

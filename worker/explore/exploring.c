@@ -101,6 +101,9 @@ static ft_status read_spec(const json_t *spec, ft_exploring *x, ft_error *err)
     if (status == FT_OK) status = read_number(explore, "polls", &polls, err);
     if (status == FT_OK) status = read_number(explore, "expect_exit", &code, err);
     if (json_is_true(json_object_get(explore, "explain"))) x->explained = json_array();
+    const json_t *cutoffs = json_object_get(explore, "cutoffs");
+    x->cutoffs = json_is_true(cutoffs);
+    x->may_cut_off = !json_is_boolean(cutoffs) && preemptions >= UINT32_MAX;
     x->preemptions = preemptions > UINT32_MAX ? UINT32_MAX : (uint32_t)preemptions;
     x->max_iterations = (uint32_t)iterations;
     x->polls = polls ? (uint32_t)polls : FEW_POLLS;
@@ -180,6 +183,12 @@ static void say(ft_exploring *x)
         x->progress->say(x->progress->context, x->runs, x->classes, x->failures.len);
 }
 
+/* Did a run come to no end? Its states may come again. */
+static bool goes_round(const ft_exploring *x, const ft_x_run *run)
+{
+    return x->may_cut_off && !x->cutoffs && run->end == FT_X_CUT && run->steps.len >= x->max_steps;
+}
+
 bool ft_exploring_on_run(void *context, const ft_x_run *run)
 {
     ft_exploring *x = context;
@@ -188,6 +197,7 @@ bool ft_exploring_on_run(void *context, const ft_x_run *run)
     if (x->anew) return false; /* of a step of the plan that follows */
     x->runs++;
     say(x);
+    if (goes_round(x, run)) return x->cutoffs = x->anew = true, false;
     if (!ft_backend_failure(x->backend, run, x->expect_exit, &failed, &error)) return true;
     ft_interpreter_place place = error.place;
     if (error.kind == FT_ERROR_MISUSE && !ft_points_original(&x->points, &place)) {
@@ -237,6 +247,7 @@ ft_program *ft_exploring_open(ft_exploring *x)
                                   .n_makers = x->makers.len,
                                   .polls = x->polls,
                                   .values = !x->counted,
+                                  .cutoffs = x->cutoffs,
                                   .should_stop = ft_exploring_must_stop,
                                   .context = x};
     x->anew = x->left_aside = false;
@@ -280,6 +291,7 @@ static ft_status explore_once(ft_exploring *x, ft_error *err)
                       .max_runs = x->max_runs,
                       .seconds = left > 0.1 ? left : 0.1,
                       .rest = is_shared(x) ? &x->rest : NULL,
+                      .cutoffs = x->cutoffs,
                       .max_bytes = MOST_BYTES,
                       .on_run = ft_exploring_on_run,
                       .on_class = ft_exploring_on_class,

@@ -144,6 +144,8 @@ void ft_exploring_take_facts(ft_exploring *x)
     }
     const char *open = ft_backend_left_open(x->backend);
     x->bounded = ft_backend_bounded(x->backend);
+    if (x->cutoffs) /* executions that were cut behind a cutoff do not count */
+        x->bounded = x->outcome.total.cut || x->outcome.tree.cut || x->counts.cut;
     if (bounds_threads(x->program)) x->bounded = true;
     free(x->open);
     x->open = open ? ft_strdup(open) : NULL;
@@ -272,6 +274,9 @@ static void say_cover(const ft_exploring *x, ft_strbuf *out)
         text += sizeof EVERY - 1;
     }
     ft_strbuf_puts(out, text);
+    if (x->outcome.total.cut_off)
+        ft_strbuf_printf(out, ", and %" PRIu64 " executions up to a state that was met before",
+                         x->outcome.total.cut_off);
     if (x->lingers)
         ft_strbuf_printf(out, ", with at most %" PRIu32 " fruitless rounds of %s", x->polls,
                          x->lingers);

@@ -32,7 +32,9 @@ typedef struct ft_exploring {
     uint64_t max_runs, max_steps;
     uint32_t preemptions, max_iterations;
     uint32_t polls, more_polls; /* of the round; of one behind it, 0: none */
-    bool counted; /* what atomics hold cannot be followed, so their writes are counted */
+    bool cutoffs;     /* the search does not go on from a state that was met (explore/cutoffs.h) */
+    bool may_cut_off; /* it begins anew so where executions do not end */
+    bool counted;     /* what atomics hold cannot be followed, so their writes are counted */
     int32_t expect_exit;
     double began, seconds; /* of this task: then it starts no further run */
     double hard_seconds;   /* then the run at hand is cut */

@@ -220,6 +220,48 @@ bool ft_running_judge(running *r, bool stuck, uint64_t *result)
     return good;
 }
 
+bool ft_running_races_along(running *r, uint64_t *result, bool *races)
+{
+    trial j;
+    bool shut_out = false;
+    uint64_t own;
+    begin(&j, r);
+    bool good = follow(&j, &shut_out);
+    ft_interpreter_state state = ft_interpreter_state_of(j.m);
+    bool stuck =
+        state == FT_INTERPRETER_FAILED && ft_interpreter_error_of(j.m)->kind == FT_ERROR_DEADLOCK;
+    *races = has_race(&j); /* a bound may cut a run that has come to its end */
+    good = *races || (good && !shut_out && (stuck || state == FT_INTERPRETER_GOING));
+    r->c->counts.disagreed += !good && state != FT_INTERPRETER_STOPPED;
+    end(&j, &own);
+    if (*races) *result = own;
+    return good;
+}
+
+bool ft_running_order(running *r, ft_strbuf *bytes)
+{
+    trial j;
+    bool shut_out = false;
+    ft_symbolic *c = r->c, judged = *c;
+    memset(&c->inputs, 0, sizeof c->inputs);
+    memset(&c->picks, 0, sizeof c->picks);
+    begin(&j, r);
+    bool good =
+        follow(&j, &shut_out) && !shut_out && ft_interpreter_state_of(j.m) == FT_INTERPRETER_GOING;
+    if (good) ft_interpreter_order_bytes(j.m, bytes);
+    ft_interpreter_free(j.m);
+    ft_vec_release(&j.read);
+    ft_vec_release(&c->inputs);
+    ft_vec_release(&c->picks);
+    c->inputs.data = judged.inputs.data;
+    c->inputs.len = judged.inputs.len;
+    c->inputs.cap = judged.inputs.cap;
+    c->picks.data = judged.picks.data;
+    c->picks.len = judged.picks.len;
+    c->picks.cap = judged.picks.cap;
+    return good;
+}
+
 /* ---- runs that an assumption discards ---- */
 
 /* The newest step of each thread that stands at a failed assumption: there it ends. */

@@ -22,8 +22,12 @@ static uint64_t name_of(running *r, uint64_t address)
 
 static uint32_t object_of(running *r, uint64_t address)
 {
-    uint64_t *number = ft_map_slot(&r->c->objects, name_of(r, address), r->c->n_objects, NULL);
-    if (*number == r->c->n_objects) r->c->n_objects++;
+    uint64_t name = name_of(r, address);
+    uint64_t *number = ft_map_slot(&r->c->objects, name, r->c->n_objects, NULL);
+    if (*number == r->c->n_objects) {
+        r->c->n_objects++;
+        ft_vec_push(&r->c->names, name);
+    }
     while (r->objects.len <= *number) ft_vec_push(&r->objects, (tracked){0});
     return (uint32_t)*number;
 }

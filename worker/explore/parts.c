@@ -23,7 +23,8 @@ static const double LEVELS_SHARE = 0.4; /* of the job's time */
     X(classes)                                                                                     \
     X(redundant) X(infeasible) X(discarded) X(stuck) X(cut) X(lingering) X(cut_off) X(strayed)
 #define LEVEL_COUNTS(X) X(complete) X(classes) X(of_next) X(samples) X(seen)
-#define FLAGS(X)        X(bounded) X(left_aside) X(widened) X(counted) X(incomplete) X(cut_short)
+#define FLAGS(X)                                                                                   \
+    X(bounded) X(left_aside) X(widened) X(counted) X(cutoffs) X(incomplete) X(cut_short)
 
 /* ---- EXPLORED: written ---- */
 
@@ -78,7 +79,7 @@ static json_t *explored_anew(ft_exploring *x)
 {
     for (size_t i = 0; i < x->fresh.len; i++) ft_points_add(&x->points, x->fresh.data[i]);
     x->counts = (ft_x_counts){0};
-    x->left_aside = x->incomplete = false;
+    x->bounded = x->left_aside = x->incomplete = false;
     free(x->lingers);
     x->lingers = NULL;
     return explored_of(x);
@@ -166,6 +167,7 @@ static ft_status read_explored(ft_exploring *x, const json_t *explored, ft_error
     const json_t *flags = json_object_get(explored, "flags");
     x->widened = json_is_true(json_object_get(flags, "widened"));
     x->counted = json_is_true(json_object_get(flags, "counted"));
+    x->cutoffs = x->cutoffs || json_is_true(json_object_get(flags, "cutoffs"));
     if (count_of(explored, "polls")) x->polls = (uint32_t)count_of(explored, "polls");
     return status == FT_OK ? read_makers(x, json_object_get(explored, "threads"), err) : status;
 }
@@ -297,7 +299,8 @@ static ft_status search(ft_exploring *x, const char *task, ft_x_subtrees *open,
     ft_x_options options = {.on_run = ft_exploring_on_run,
                             .on_class = ft_exploring_on_class,
                             .should_stop = ft_exploring_should_stop,
-                            .context = x};
+                            .context = x,
+                            .cutoffs = x->cutoffs};
     ft_x_forest *forest = ft_x_forest_new(ft_backend_executor(x->backend), &options, &x->counts);
     ft_status status = add_subtrees(forest, task, err);
     if (status == FT_OK) status = ft_x_forest_run(forest, &finished, err);

@@ -13,8 +13,9 @@ typedef struct taken {
     struct taken *before; /* the step before, of any thread */
     struct taken *own;    /* the thread's step before */
     ft_x_action action;
-    ft_x_pick step; /* for the interpreter; thread UINT16_MAX: none of its own */
-    uint32_t depth; /* of all steps, from 1 */
+    ft_x_pick step;   /* for the interpreter; thread UINT16_MAX: none of its own */
+    uint64_t changed; /* in the state's fingerprint */
+    uint32_t depth;   /* of all steps, from 1 */
     uint32_t width;
     uint32_t clock[]; /* by thread: how many of its steps are causes, itself included */
 } taken;
@@ -67,6 +68,7 @@ typedef struct running {
     uint32_t steps[FT_X_THREADS];
     int64_t round[FT_X_THREADS];
     poller *pollers[FT_X_THREADS]; /* NULL: it made no attempt yet */
+    uint64_t print;                /* with cutoffs: the state's fingerprint */
 } running;
 
 typedef struct snapshot {
@@ -75,24 +77,28 @@ typedef struct snapshot {
     running r;
 } snapshot;
 
+typedef struct wanted_run {
+    bool is;
+    FT_VEC(ft_x_pick) prefix;
+    uint32_t avoid[FT_X_THREADS];
+} wanted_run;
+
 struct ft_symbolic {
     const ft_program *program;
     ft_symbolic_options options;
     ft_sym_world *world;
     ft_map objects; /* hash of address and life -> number */
     uint32_t n_objects;
-    ft_map children; /* parent and which of its children -> number */
+    FT_VEC(uint64_t) names; /* of objects from FIRST_OBJECT on: the same in every process */
+    ft_map children;        /* parent and which of its children -> number */
     uint32_t n_threads;
     FT_VEC(ft_symbolic_maker) makers; /* of threads from 1 on */
     ft_x_operation first;
-    struct {
-        bool is;
-        FT_VEC(ft_x_pick) prefix;
-        uint32_t avoid[FT_X_THREADS];
-    } task;
+    wanted_run task, naming;      /* of the run; of a state that is named */
     FT_VEC(snapshot *) snapshots; /* the oldest first, from `kept` on */
     size_t kept, kept_bytes;
     ft_map by_key; /* -> index in snapshots */
+    ft_map met;    /* how often the run at hand had a fingerprint */
     ft_symbolic_counts counts;
     ft_x_watches *watches;
     bool counts_atomics; /* an atomic's content is how often it was written: READ and WRITE */
@@ -139,10 +145,21 @@ void ft_running_polls_on(running *r, uint32_t t, bool late); /* the poll was car
 void ft_running_copy_polls(running *to, const running *from);
 void ft_running_release_polls(running *r);
 
+/* ---- states.c: states for cutoffs (explore/cutoffs.h) */
+uint64_t ft_running_label(const struct ft_symbolic *c, const ft_x_action *a);
+uint64_t ft_running_print(running *r);
+/* False: the state is not to be compared. */
+bool ft_running_name(running *r, ft_x_name *name);
+
 /* ---- judge.c */
+/* Has the interpreter execute the run as far as it is, and appends which accesses may still race
+ * (ft_interpreter_order_bytes). What was judged before stays. False: it could not be done. */
+bool ft_running_order(running *r, ft_strbuf *bytes);
 /* Has the interpreter execute the run, which ended; its result, packed. False: it could not be
  * confirmed. */
 bool ft_running_judge(running *r, bool stuck, uint64_t *result);
+/* The same of a run that was cut: does it race? */
+bool ft_running_races_along(running *r, uint64_t *result, bool *races);
 /* Is there a race before the assumption that discards the run? Then it is the run's result. */
 bool ft_running_races_before(running *r, uint64_t *result);
 

@@ -159,6 +159,7 @@ static running resume(ft_symbolic *c, size_t *n, uint64_t *key)
     ft_vec_release(&keys);
     if (!r.m) {
         r.m = ft_sym_new(c->world);
+        if (c->options.cutoffs) r.print = ft_running_print(&r);
         *n = 0;
         *key = 0;
     }
@@ -168,6 +169,14 @@ static running resume(ft_symbolic *c, size_t *n, uint64_t *key)
 }
 
 /* ---- one step ---- */
+
+static void note_print(running *r)
+{
+    if (!r->c->options.cutoffs) return;
+    uint64_t print = ft_running_print(r);
+    r->newest->changed = print ^ r->print;
+    r->print = print;
+}
 
 /* The state's variant for that of the search, or, by itself, its first. */
 static bool variant_of(running *r, uint32_t t, const ft_x_operation *x, const ft_x_pick *pick,
@@ -241,6 +250,7 @@ static ft_status step_poll(running *r, uint32_t t, const ft_x_pick *pick)
     add_taken(r, &a, (ft_x_pick){.thread = UINT16_MAX}, &clock);
     ft_sym_pass(r->m, t, &clock);
     ft_running_polls_on(r, t, late);
+    note_print(r);
     r->steps[t]++;
     r->c->counts.steps++;
     return FT_OK;
@@ -277,6 +287,7 @@ static ft_status step(running *r, uint32_t t, const ft_x_pick *pick, bool *cut, 
     ft_sym_step(r->m, t, variant, &clock);
     ft_running_track(r, t, &o, &a);
     ft_running_tried(r, t, &o, &a, &tried);
+    note_print(r);
     r->steps[t]++;
     r->c->counts.steps++;
     return FT_OK;
@@ -334,6 +345,15 @@ static bool ends(const running *r, ft_x_end *end)
     return state == FT_SYM_STOPPED || state == FT_SYM_INFEASIBLE;
 }
 
+/* With cutoffs: did the run come to its state, as far as fingerprints say, often enough that the
+ * search has a cutoff in it? */
+static bool comes_again(running *r)
+{
+    enum { OFTEN = 3 };
+    if (!r->c->options.cutoffs) return false;
+    return ++*ft_map_slot(&r->c->met, r->print, 0, NULL) >= OFTEN;
+}
+
 static ft_status go(running *r, size_t at, uint64_t key, ft_x_end *end, ft_error *err)
 {
     ft_symbolic *c = r->c;
@@ -358,6 +378,10 @@ static ft_status go(running *r, size_t at, uint64_t key, ft_x_end *end, ft_error
                      c->options.max_iterations);
             return *end = FT_X_CUT, FT_OK;
         }
+        if (i >= c->task.prefix.len && comes_again(r)) {
+            note_cut(c, "threads come to the same state again and again");
+            return *end = FT_X_CUT, FT_OK;
+        }
         key = key_with(key, (ft_x_pick){r->newest->action.thread, r->newest->action.variant});
         bool wanted = i + 1 >= c->task.prefix.len && since++ % STRIDE == 0;
         if (wanted && ft_sym_end_of(r->m) == FT_SYM_GOING) keep(c, r, key);
@@ -374,12 +398,21 @@ static bool has_ended(const running *r)
     return true;
 }
 
+static void report_prints(const running *r, ft_x_run *run)
+{
+    size_t n = run->steps.len;
+    ft_vec_reserve(&run->prints, n);
+    run->prints.len = n;
+    for (const taken *x = r->newest; x; x = x->before) run->prints.data[x->depth - 1] = x->changed;
+}
+
 static ft_status report(running *r, ft_x_run *run, ft_error *err)
 {
     size_t n = r->newest ? r->newest->depth : 0;
     ft_vec_reserve(&run->steps, n);
     run->steps.len = n;
     for (const taken *x = r->newest; x; x = x->before) run->steps.data[x->depth - 1] = x->action;
+    if (r->c->options.cutoffs) report_prints(r, run);
     for (uint32_t t = 0; t < ft_sym_thread_count(r->m); t++) {
         ft_sym_operation o;
         if (!ft_sym_stands_before(r->m, t, &o)) continue;
@@ -396,19 +429,23 @@ static ft_status report(running *r, ft_x_run *run, ft_error *err)
     return FT_OK;
 }
 
-/* The interpreter's judgement of a run that ended; then of accesses at unknown places, until one
- * races. False: something could not be confirmed. */
+static bool judge_once(running *r, ft_x_run *run, bool *races)
+{
+    if (run->end == FT_X_CUT) return ft_running_races_along(r, &run->result, races);
+    if (run->end == FT_X_DISCARDED) return *races = ft_running_races_before(r, &run->result), true;
+    bool good = ft_running_judge(r, run->end == FT_X_STUCK, &run->result);
+    *races = ft_judgement_of(run->result).error == FT_ERROR_RACE;
+    return good;
+}
+
+/* The interpreter's judgement of a run; then of accesses at unknown places, until one races. False:
+ * something could not be confirmed. */
 static bool judge(running *r, ft_x_run *run)
 {
     ft_sym_doubts doubts = {0};
-    bool discarded = run->end == FT_X_DISCARDED, stuck = run->end == FT_X_STUCK, all = true, good;
-    bool races = false;
+    bool discarded = run->end == FT_X_DISCARDED, all = true, good, races;
     do {
-        good = discarded || ft_running_judge(r, stuck, &run->result);
-        if (discarded)
-            races = ft_running_races_before(r, &run->result);
-        else
-            races = ft_judgement_of(run->result).error == FT_ERROR_RACE;
+        good = judge_once(r, run, &races);
     } while (good && !races && r->c->options.races &&
              ft_judgement_of(run->result).state != FT_INTERPRETER_FAILED &&
              ft_sym_next_doubt(r->m, &doubts, &all));
@@ -417,19 +454,28 @@ static bool judge(running *r, ft_x_run *run)
     return good && (all || races);
 }
 
+/* With cutoffs an execution that comes to no end may be all that there is: races are looked for in
+ * it as far as it is, and it stays a cut one. */
+static bool goes_round(const running *r, const ft_x_run *run)
+{
+    const ft_symbolic_options *o = &r->c->options;
+    return run->end == FT_X_CUT && o->cutoffs && o->races && ft_sym_end_of(r->m) == FT_SYM_GOING;
+}
+
 /* A run that cannot be confirmed is reported as cut, so that nothing counts as complete. */
 static void conclude(running *r, ft_x_run *run)
 {
     ft_symbolic *c = r->c;
     bool ended = run->end == FT_X_DONE || run->end == FT_X_STUCK;
     bool discarded = run->end == FT_X_DISCARDED && c->options.races;
+    bool cut = goes_round(r, run);
     c->counts.bounded += run->end == FT_X_CUT && !ft_sym_is_unknown(r->m);
     c->counts.unknown += run->end == FT_X_CUT && ft_sym_is_unknown(r->m);
     run->result = FT_INTERPRETER_STOPPED | (uint64_t)FT_ERROR_LIMIT << 8;
-    if (!ended && !discarded) return;
+    if (!ended && !discarded && !cut) return;
     if (ft_sym_is_unknown(r->m)) (void)ft_sym_settle(r->m);
     if (!ft_sym_is_unknown(r->m) && judge(r, run)) return;
-    if (discarded && ft_sym_is_unknown(r->m)) return;
+    if ((discarded || cut) && ft_sym_is_unknown(r->m)) return;
     c->counts.unknown++;
     run->end = FT_X_CUT;
     run->result = FT_INTERPRETER_STOPPED | (uint64_t)FT_ERROR_LIMIT << 8;
@@ -457,6 +503,7 @@ static ft_status finish(void *context, uint32_t *slot, ft_x_run *run, ft_error *
     FT_REQUIRE(c->task.is);
     c->task.is = false;
     *slot = 0;
+    ft_map_release(&c->met);
     running r = resume(c, &n, &key);
     ft_status status = go(&r, n, key, &run->end, err);
     if (status == FT_OK) status = report(&r, run, err);
@@ -467,6 +514,48 @@ static ft_status finish(void *context, uint32_t *slot, ft_x_run *run, ft_error *
     if (status == FT_OK) conclude(&r, run);
     release(&r);
     return status;
+}
+
+/* ---- states ---- */
+
+/* Goes along the prefix and no further. FT_CONFLICT: it cannot be. */
+static ft_status go_along(running *r, size_t at, ft_error *err)
+{
+    ft_status status = FT_OK;
+    const ft_symbolic *c = r->c;
+    for (size_t i = at; i < c->task.prefix.len && status == FT_OK; i++) {
+        bool cut = false;
+        const ft_x_pick *pick = &c->task.prefix.data[i];
+        status = step(r, pick->thread, pick, &cut, err);
+    }
+    return status;
+}
+
+static ft_status name_state(void *context, const ft_x_pick *picks, size_t n, ft_x_name *name,
+                            bool *known, ft_error *err)
+{
+    ft_symbolic *c = context;
+    size_t at;
+    uint64_t key;
+    ft_symbolic_counts counts = c->counts;
+    wanted_run task = c->task;
+    c->task = c->naming;
+    c->task.prefix.len = 0;
+    for (size_t i = 0; i < n; i++) ft_vec_push(&c->task.prefix, picks[i]);
+    running r = resume(c, &at, &key);
+    ft_status status = go_along(&r, at, err);
+    *known = status == FT_OK && ft_running_name(&r, name);
+    if (status == FT_CONFLICT) status = FT_OK;
+    release(&r);
+    c->naming = c->task;
+    c->task = task;
+    c->counts = counts;
+    return status;
+}
+
+static uint64_t label(void *context, const ft_x_action *action)
+{
+    return ft_running_label(context, action);
 }
 
 ft_symbolic *ft_symbolic_new(const ft_program *program, const ft_symbolic_options *options)
@@ -510,6 +599,9 @@ void ft_symbolic_free(ft_symbolic *c)
     ft_map_release(&c->children);
     ft_vec_release(&c->makers);
     ft_vec_release(&c->task.prefix);
+    ft_vec_release(&c->naming.prefix);
+    ft_map_release(&c->met);
+    ft_vec_release(&c->names);
     ft_vec_release(&c->inputs);
     ft_vec_release(&c->picks);
     ft_x_watches_free(c->watches);
@@ -532,11 +624,21 @@ void ft_symbolic_number(ft_symbolic *c, const ft_symbolic_maker *makers, size_t 
 ft_x_executor ft_symbolic_executor(ft_symbolic *c)
 {
     FT_REQUIRE(c);
+    bool names = c->options.cutoffs;
     return (ft_x_executor){.context = c,
                            .world = {.n_threads = 1, .first = &c->first, .watches = c->watches},
                            .width = 1,
                            .start = start,
-                           .finish = finish};
+                           .finish = finish,
+                           .lanes = names ? 1 : 0,
+                           .state = names ? name_state : NULL,
+                           .label = names ? label : NULL};
+}
+
+bool ft_symbolic_races(const ft_x_run *run)
+{
+    ft_judgement j = ft_judgement_of(run->result);
+    return j.state == FT_INTERPRETER_FAILED && j.error == FT_ERROR_RACE;
 }
 
 ft_symbolic_judged ft_symbolic_judged_of(const ft_symbolic *c)

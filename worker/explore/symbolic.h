@@ -49,6 +49,7 @@ typedef struct ft_symbolic_options {
     uint32_t solver_ms;    /* of one question to the solver; 2000 */
     int32_t expect_exit;   /* the exit code that is no failure; 0 */
     size_t snapshot_bytes; /* states kept to go back to; 256 MiB */
+    bool cutoffs;          /* the executor names states (explore/cutoffs.h) */
     /* Inputs that are given, as in ft_interpreter_options; NULL: all are open. */
     bool (*input)(void *context, const char *name, uint8_t width, uint64_t *value);
     /* Asked now and then while a step runs; true: the run is cut. May be NULL. */
@@ -73,6 +74,8 @@ void ft_symbolic_number(ft_symbolic *symbolic, const ft_symbolic_maker *makers, 
 /* One run at a time. Valid while `symbolic` is. ft_x_run.result is read by ft_judgement_of:
  * EXITED, FAILED with its error, or STOPPED (a limit, or unknown). */
 ft_x_executor ft_symbolic_executor(ft_symbolic *symbolic);
+/* Did the run race? With cutoffs also one that was cut. */
+bool ft_symbolic_races(const ft_x_run *run);
 
 /* One value that the program read, in the order in which the interpreter reads them. */
 typedef struct ft_symbolic_input {

@@ -28,6 +28,8 @@ typedef struct page {
     uint32_t refs, size;
     uint32_t *pointees; /* by 8 bytes: the object of the address there; NULL: none */
     cell *cells;        /* by byte; NULL: all numbers */
+    uint64_t print;     /* the fingerprint, where is_printed */
+    bool is_printed;
     unsigned char bytes[];
 } page;
 
@@ -45,6 +47,8 @@ typedef struct object {
     bool freed, constant, heap;
     uint32_t stack_of;      /* thread + 1, of `stack`; 0: none */
     uint64_t read, written; /* bits of the threads that did */
+    uint64_t print;         /* the fingerprint, where is_printed */
+    bool is_printed;
 } object;
 
 enum { SYNC_NEW, SYNC_MUTEX, SYNC_RWLOCK, SYNC_CONDITION, SYNC_SEMAPHORE, SYNC_BARRIER, SYNC_ONCE };
@@ -100,7 +104,9 @@ typedef struct sym_thread {
     ft_sym_clock clock;
     ft_sym_error error;
     decisions decided;
-    branch *open; /* NULL: none */
+    branch *open;   /* NULL: none */
+    uint64_t print; /* the fingerprint, where is_printed */
+    bool is_printed;
 } sym_thread;
 
 /* A condition that a branch added, and the step that did. */
@@ -127,6 +133,18 @@ struct ft_sym_world {
     uint64_t concretised;
     bool has_inputs;
     FT_VEC(ft_term) scratch;
+};
+
+struct ft_sym_mark {
+    uint32_t refs;
+    FT_VEC(frame) frames;
+    FT_VEC(value) values;
+    FT_VEC(uint32_t) stack;
+    FT_VEC(read_count) inputs;
+    content **contents; /* of the stack's objects */
+    decisions decided;
+    uint64_t changes, finishes;
+    bool begun, second, returned;
 };
 
 /* At an unknown place of the object (number + 1). */

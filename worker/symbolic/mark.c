@@ -3,18 +3,6 @@
 
 #include "symbolic/internal.h"
 
-struct ft_sym_mark {
-    uint32_t refs;
-    FT_VEC(frame) frames;
-    FT_VEC(value) values;
-    FT_VEC(uint32_t) stack;
-    FT_VEC(read_count) inputs;
-    content **contents; /* of the stack's objects */
-    decisions decided;
-    uint64_t changes, finishes;
-    bool begun, second, returned;
-};
-
 #define COPY_VEC(to, from)                                                                         \
     do {                                                                                           \
         ft_vec_reserve((to), (from)->len + 1);                                                     \

@@ -39,6 +39,7 @@ void sym_object_drop(object *o)
 {
     drop_content(o->content);
     o->content = NULL;
+    o->is_printed = false;
 }
 
 /* Absent parts are all 0. */
@@ -134,6 +135,7 @@ static page *to_write(object *o, uint64_t offset)
     o->content = own_content(o->content);
     page **p = &o->content->pages[n];
     *p = *p ? own_page(*p) : new_page(page_size(o, n));
+    o->is_printed = (*p)->is_printed = false;
     return *p;
 }
 

@@ -11,9 +11,9 @@ static void number(ft_strbuf *out, uint64_t n)
 
 /* ---- contents ---- */
 
-static uint64_t base_of(const ft_sym_state *m, uint32_t object)
+static uint64_t base_of(const ft_sym_state *m, uint32_t pointee)
 {
-    return object ? m->objects.data[object - 1].base : 0;
+    return pointee ? m->objects.data[pointee - 1].base : 0;
 }
 
 static void add_page(const ft_sym_state *m, const page *p, uint64_t at, ft_strbuf *out)
@@ -44,8 +44,7 @@ static bool is_zero(const page *p)
 static void add_content(const ft_sym_state *m, const content *c, ft_strbuf *out)
 {
     for (uint32_t i = 0; c && i < c->n; i++)
-        if (c->pages[i] && !is_zero(c->pages[i]))
-            add_page(m, c->pages[i], (uint64_t)i * PAGE, out);
+        if (c->pages[i] && !is_zero(c->pages[i])) add_page(m, c->pages[i], (uint64_t)i * PAGE, out);
     number(out, UINT64_MAX);
 }
 
@@ -55,8 +54,8 @@ static void add_object(const ft_sym_state *m, const object *o, ft_strbuf *out)
     number(out, o->size << 3 | (uint64_t)o->freed << 2 | (uint64_t)o->constant << 1 | o->heap);
     if (o->freed) return;
     number(out, (uint64_t)o->bytes << 32 | o->stack_of);
-    number(out, o->read);
-    number(out, o->written);
+    number(out, m->world->has_inputs ? o->read : 0);
+    number(out, m->world->has_inputs ? o->written : 0);
     add_content(m, o->content, out);
 }
 
@@ -90,7 +89,7 @@ static void add_decisions(const decisions *d, ft_strbuf *out)
 /* What only its own steps change, but for its memory. */
 static void add_thread(const ft_sym_state *m, const sym_thread *th, ft_strbuf *out)
 {
-    const bool flags[] = {th->begun, th->failing, th->ended,  th->returned,
+    const bool flags[] = {th->begun,  th->failing, th->ended,  th->returned,
                           th->stands, th->circles, th->second, th->outcome};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) number(out, flags[i]);
     number(out, th->next_base);
@@ -103,8 +102,7 @@ static void add_thread(const ft_sym_state *m, const sym_thread *th, ft_strbuf *o
     number(out, th->values.len);
     for (size_t i = 0; i < th->values.len; i++) add_value(m, th->values.data[i], out);
     number(out, th->stack.len);
-    for (size_t i = 0; i < th->stack.len; i++)
-        number(out, m->objects.data[th->stack.data[i]].base);
+    for (size_t i = 0; i < th->stack.len; i++) number(out, m->objects.data[th->stack.data[i]].base);
     number(out, th->inputs.len);
     for (size_t i = 0; i < th->inputs.len; i++) add_read(&th->inputs.data[i], out);
     add_decisions(&th->decided, out);
@@ -204,10 +202,10 @@ bool ft_sym_state_bytes(const ft_sym_state *m, ft_strbuf *out)
 
 /* ---- fingerprints ---- */
 
-static uint64_t fragment(uint64_t kind, uint64_t where, uint64_t what)
+static uint64_t fragment(uint64_t kind, uint64_t at, uint64_t what)
 {
-    return what ? ft_hash_u64(ft_hash_u64(where << 4 ^ kind) ^ what * UINT64_C(0x9E3779B97F4A7C15))
-                : 0;
+    if (!what) return 0;
+    return ft_hash_u64(ft_hash_u64(at << 4 ^ kind) ^ what * UINT64_C(0x9E3779B97F4A7C15));
 }
 
 enum { BYTE, TERM, POINTEE, OBJECT, THREAD, JOINED, SYNC, READER, WAITER, CONSTRAINT, SECTION };
@@ -219,7 +217,8 @@ static uint64_t print_of_page(const ft_sym_state *m, page *p, uint64_t base)
     for (uint32_t i = 0; i < p->size; i++) {
         p->print ^= fragment(BYTE, base + i, p->bytes[i]);
         if (p->cells && p->cells[i].term)
-            p->print ^= fragment(TERM, base + i, (uint64_t)p->cells[i].term << 8 | p->cells[i].part);
+            p->print ^=
+                fragment(TERM, base + i, (uint64_t)p->cells[i].term << 8 | p->cells[i].part);
     }
     for (uint32_t i = 0; p->pointees && i < p->size / 8; i++)
         p->print ^= fragment(POINTEE, base + i, base_of(m, p->pointees[i]));
@@ -258,7 +257,8 @@ static uint64_t print_of_sync(const sync_object *s)
     uint64_t print = fragment(SYNC, s->address, ft_hash_bytes(words, sizeof words, 19));
     for (uint32_t t = 0; t < FT_SYM_THREADS; t++) {
         uint64_t waits = (s->waiters >> t & 1) << 1 | (s->notified >> t & 1);
-        if (s->readers >> t & 1) print ^= fragment(READER, s->address, (uint64_t)t << 8 | s->reads[t]);
+        if (s->readers >> t & 1)
+            print ^= fragment(READER, s->address, (uint64_t)t << 8 | s->reads[t]);
         if (waits) print ^= fragment(WAITER, s->address, (uint64_t)t << 2 | waits);
     }
     return print;
@@ -274,6 +274,20 @@ uint64_t ft_sym_print(ft_sym_state *m)
     for (size_t i = 0; i < m->constraints.len; i++)
         print ^= fragment(CONSTRAINT, m->constraints.data[i].term, 1);
     return print;
+}
+
+/* ---- conditions ---- */
+
+size_t ft_sym_conditions(const ft_sym_state *m)
+{
+    return m->constraints.len;
+}
+
+ft_sym_condition ft_sym_condition_of(const ft_sym_state *m, size_t i)
+{
+    FT_REQUIRE(i < m->constraints.len);
+    const constraint *c = &m->constraints.data[i];
+    return (ft_sym_condition){c->term, c->thread, c->step};
 }
 
 /* ---- places where a thread was ---- */

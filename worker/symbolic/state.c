@@ -491,6 +491,7 @@ ft_sym_end ft_sym_step(ft_sym_state *m, uint32_t t, uint64_t variant, const ft_s
     th->steps++;
     th->clock = *clock;
     assert(clock->of[t] == th->steps);
+    th->is_printed = false;
     if (carry_out(m, t, variant)) sym_run(m, t);
     return m->end;
 }

@@ -25,7 +25,7 @@
  *   value.c   values and terms        memory.c  objects and pages     decide.c  arms
  *   run.c     instructions            sync.c    visible ones          path.c    questions on inputs
  *   doubts.c  races at unknown places  follow.c  notes of what a step does
- *   mark.c    where a thread was
+ *   mark.c    where a thread was      print.c   a state as bytes, and its fingerprint
  *
  * Imports: common/base, common/program, common/term, solve. */
 #ifndef FT_SYMBOLIC_STATE_H
@@ -153,6 +153,24 @@ void ft_sym_mark_free(ft_sym_mark *mark); /* one that holds it */
 bool ft_sym_is_at(const ft_sym_state *state, uint32_t thread, const ft_sym_mark *mark);
 /* How often the thread changed memory beside its stack, or made or freed an object of the heap. */
 uint64_t ft_sym_changes(const ft_sym_state *state, uint32_t thread);
+
+/* Appends all that the rest of the execution depends on, but for the clocks of its steps (which
+ * tell what inputs each thread knows of) and ft_sym_changes: equal bytes of one world are equal
+ * states. False: the state has ended or is not to be compared: the solver left it open, an
+ * assumption failed, or races at unknown places are still to be asked for. */
+bool ft_sym_state_bytes(const ft_sym_state *state, ft_strbuf *bytes);
+void ft_sym_mark_bytes(const ft_sym_state *state, uint32_t thread, const ft_sym_mark *mark,
+                       ft_strbuf *bytes);
+/* A fingerprint: the xor of hashes of the state's parts, of memory byte by byte, so that what a
+ * step changes in it is the same wherever the step has the same causes. */
+uint64_t ft_sym_print(ft_sym_state *state);
+/* The conditions that branches added, *n of them in the order in which they did. */
+typedef struct ft_sym_condition {
+    ft_term term;
+    uint32_t thread, step; /* the step that added it, by whom */
+} ft_sym_condition;
+ft_sym_condition ft_sym_condition_of(const ft_sym_state *state, size_t i);
+size_t ft_sym_conditions(const ft_sym_state *state);
 
 /* Where the thread stands in its source: the innermost place that has a line there. */
 ft_sym_place ft_sym_source(const ft_sym_state *state, uint32_t thread);

@@ -62,6 +62,8 @@ static json_t *explore_of(const ft_options *o)
     set_count(explore, "steps", o->steps);
     set_count(explore, "iterations", o->iterations);
     set_count(explore, "polls", o->polls);
+    if (o->cutoffs)
+        json_object_set_new(explore, "cutoffs", json_boolean(strcmp(o->cutoffs, "yes") == 0));
     if (o->explain) json_object_set_new(explore, "explain", json_true());
     set_count(explore, "expect_exit", o->expect_exit);
     return explore;

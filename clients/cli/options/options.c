@@ -258,6 +258,9 @@ static const option_row rows[] = {
     {"polls", 0, VALUE_NUMBER, "N", NULL, MEMBER(polls), BIT(EXPLORE),
      "a loop that polls and counts its tries makes N rounds in vain before it waits for others "
      "(default: 3, then up to 20 where rounds were left out)"},
+    {"cutoffs", 0, VALUE_TEXT, "WHEN", "yes|no", MEMBER(cutoffs), BIT(EXPLORE),
+     "of sources and programs: yes: do not go on from a state that was met before; no: always do "
+     "(default: yes where executions do not end)"},
     {"early-limits", 0, VALUE_TEXT, "WHEN", "yes|no", MEMBER(early_limits), BIT(EXPLORE),
      "yes: time limits may pass while other threads could go on (default); "
      "no: only where no thread can"},

@@ -140,8 +140,9 @@ typedef struct ft_options {
     uint32_t explore_budget; /* seconds */
     uint32_t polls, steps, iterations;
     const char *early_limits;
-    const char *resume; /* a file from which an exploration goes on */
-    const char *oracle; /* a command */
+    const char *cutoffs; /* yes or no; NULL: where executions do not end */
+    const char *resume;  /* a file from which an exploration goes on */
+    const char *oracle;  /* a command */
     bool deterministic;
     bool races_only_reported; /* their accesses do not become scheduling points */
     /* lower */
