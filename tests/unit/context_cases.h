@@ -158,6 +158,15 @@ static const struct {
           "    %f = eq i64 %a, 3\n    branch %f, y, n\n  y:\n    yield\n    return i64 0\n"
           "  n:\n    yield\n    return i64 0\n}\nfunction @main() -> i32 {\n  b:\n"
           "    %t = create @t, 5\n    %q = call i64 @t(i64 3)\n    return i32 0\n}\n"},
+    {"a thread that one way alone joins, and that may be waited for, has not ended", HEAD
+     "function @t(%a: i64) -> i64 {\n  b:\n" END "}\nfunction @main() -> i32 {\n  b:\n" INPUT
+     "    %t = create @t, 0\n" IF("zx", "1", "j") "    jump d\n  j:\n    %r = join %t\n    jump "
+                                                  "d\n  d:\n    yield\n    return i32 0\n}\n"},
+    {"a thread that was created behind a join has not ended",
+     HEAD "function @t(%a: i64) -> i64 {\n  b:\n" END "}\nfunction @main() -> i32 {\n  b:\n"
+          "    jump h(i32 0)\n  h(%i: i32):\n    %t = create @t, 0\n    yield\n"
+          "    %m = eq i32 %i, 0\n    branch %m, j, e\n  j:\n    %r = join %t\n    jump h(i32 1)\n"
+          "  e:\n    yield\n    return i32 0\n}\n"},
 };
 
 enum { N_CASES = sizeof CASES / sizeof CASES[0] };

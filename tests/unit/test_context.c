@@ -169,6 +169,29 @@ static void rounds_tie_counters_together(void **state)
     ft_program_free(p);
 }
 
+/* ---- threads that have ended ---- */
+
+/* Behind its join no thread is at a place any more, and before it there it may be; nor beside a
+ * thread that was created behind the join. */
+static void joined_threads_have_ended(void **state)
+{
+    (void)state;
+    ft_program *p = oracle_program(
+        "program 1\nobject @id 8 align 8\nfunction @t(%a: i64) -> i64 {\n  b:\n    yield\n"
+        "    return i64 0\n}\nfunction @u(%a: i64) -> i64 {\n  b:\n    yield\n"
+        "    return i64 0\n}\nfunction @main() -> i32 {\n  b:\n    %t = create @t, 0\n"
+        "    store i64 %t, @id\n    yield\n    %i = load i64 @id\n    %r = join %i\n"
+        "    yield\n    %u = create @u, 0\n    return i32 0\n}\n");
+    ft_context_point in_t = {0, 0}, in_u = {1, 0}, before = {2, 2}, behind = {2, 5};
+    assert_false(ask_two(p, in_t, before, 0).never);
+    assert_true(ask_two(p, in_t, behind, 0).never);
+    assert_int_equal(ask_two(p, in_t, behind, 0).passes, 1u << FT_CONTEXT_JOINED);
+    assert_true(ask_two(p, in_t, in_u, 0).never);
+    assert_false(ask_two(p, in_t, behind, 1u << FT_CONTEXT_JOINED).never);
+    assert_false(ask_two(p, in_t, in_u, 1u << FT_CONTEXT_JOINED).never);
+    ft_program_free(p);
+}
+
 static void no_state_of_a_run_is_impossible(void **state)
 {
     (void)state;
@@ -196,6 +219,7 @@ int main(void)
         cmocka_unit_test(figure_2_1),
         cmocka_unit_test(paths_through_a_barrier),
         cmocka_unit_test(rounds_tie_counters_together),
+        cmocka_unit_test(joined_threads_have_ended),
         cmocka_unit_test(no_state_of_a_run_is_impossible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

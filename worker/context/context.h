@@ -35,7 +35,8 @@ enum { FT_CONTEXT_THREADS = 16, FT_CONTEXT_POINTS = 16, FT_CONTEXT_WAYS = 4096 }
     X(COUNTS, "barrier-counts", "how many threads a barrier expects")                              \
     X(ARRIVED, "barrier-arrived", "as many have arrived at a barrier as wait there")               \
     X(MATCHING, "barrier-matching", "threads that use a barrier have passed it equally often")     \
-    X(CREATION, "creation", "threads that do not exist yet, or exist once")
+    X(CREATION, "creation", "threads that do not exist yet, or exist once")                        \
+    X(JOINED, "joined", "threads that another one has joined: they have ended")
 typedef enum ft_context_pass {
 #define FT_ROW(symbol, name, meaning) FT_CONTEXT_##symbol,
     FT_CONTEXT_PASS_TABLE(FT_ROW)

@@ -30,6 +30,7 @@ void env_release(env *e)
     ft_vec_release(&e->must);
     ft_vec_release(&e->may);
     ft_vec_release(&e->conditions);
+    ft_vec_release(&e->joined);
     free(e->may_objects);
     e->may_objects = NULL;
 }
@@ -52,6 +53,7 @@ void env_copy(ctx *c, env *to, const env *from)
     COPY_LIST(&to->must, &from->must);
     COPY_LIST(&to->may, &from->may);
     COPY_LIST(&to->conditions, &from->conditions);
+    COPY_LIST(&to->joined, &from->joined);
     memcpy(to->may_objects, from->may_objects, ft_flow_words(c->flow) * sizeof(uint64_t));
 }
 
@@ -75,6 +77,13 @@ static bool has_condition(const env *e, ft_term t)
 {
     for (size_t i = 0; i < e->conditions.len; i++)
         if (e->conditions.data[i] == t) return true;
+    return false;
+}
+
+static bool has_joined(const env *e, ft_term t)
+{
+    for (size_t i = 0; i < e->joined.len; i++)
+        if (e->joined.data[i] == t) return true;
     return false;
 }
 
@@ -126,6 +135,12 @@ static bool meet(ctx *c, env *e, const env *from)
             e->conditions.data[n++] = e->conditions.data[i];
     changed |= n != e->conditions.len;
     e->conditions.len = n;
+    n = 0;
+    for (size_t i = 0; i < e->joined.len; i++)
+        if (has_joined(from, e->joined.data[i]) || ctx_fault_is(CTX_FAULT_JOINED_SOMETIMES))
+            e->joined.data[n++] = e->joined.data[i];
+    changed |= n != e->joined.len;
+    e->joined.len = n;
     for (size_t i = 0; i < from->may.len && !ctx_fault_is(CTX_FAULT_MAY_RELEASE); i++)
         changed |= add_may(e, from->may.data[i]);
     changed |= ft_bits_join(e->may_objects, from->may_objects, ft_flow_words(c->flow));
@@ -157,6 +172,10 @@ static void forget(ctx *c, env *e, depends *on, const void *of)
         if (!on(c, e->conditions.data[i], of)) e->conditions.data[n++] = e->conditions.data[i];
     e->conditions.len = n;
     n = 0;
+    for (size_t i = 0; i < e->joined.len; i++)
+        if (!on(c, e->joined.data[i], of)) e->joined.data[n++] = e->joined.data[i];
+    e->joined.len = n;
+    n = 0;
     for (size_t i = 0; i < e->may.len; i++)
         if (!on(c, e->may.data[i].at, of))
             e->may.data[n++] = e->may.data[i];
@@ -170,8 +189,7 @@ static bool on_symbol(ctx *c, ft_term t, const void *of)
     return ctx_mentions(c, t, *(const ft_symbol *)of);
 }
 
-/* Facts about the register's value of before: the instruction is executed again. */
-static void forget_register(ctx *c, env *e, uint32_t node, uint32_t index)
+void env_forget(ctx *c, env *e, uint32_t node, uint32_t index)
 {
     ft_symbol symbol;
     if (ctx_register_symbol(c, node, index, &symbol)) forget(c, e, on_symbol, &symbol);
@@ -260,7 +278,7 @@ static const uint64_t *objects_of(const ctx *c, uint32_t node, const ft_instruct
 static void set_register(ctx *c, env *e, uint32_t node, uint32_t index, ft_term v)
 {
     ft_symbol symbol;
-    forget_register(c, e, node, index);
+    env_forget(c, e, node, index);
     bool keeps = v && ctx_uses(c, FT_CONTEXT_DEFINITIONS) && ctx_size(c, v) <= MOST_SIZE &&
                  !(ctx_register_symbol(c, node, index, &symbol) && ctx_mentions(c, v, symbol));
     e->registers.data[e->frame + index] = keeps ? v : FT_NO_TERM;
@@ -397,6 +415,11 @@ static void synchronise(ctx *c, env *e, uint32_t node, const ft_instruction *in)
         if (!has_must(e, &h)) ft_vec_push(&e->must, h);
         break;
     }
+    case FT_CODE_JOIN:
+        if (ctx_uses(c, FT_CONTEXT_JOINED) && e->joined.len < MOST_FACTS &&
+            ctx_size(c, at) <= MOST_SIZE && !has_joined(e, at))
+            ft_vec_push(&e->joined, at);
+        break;
     case FT_CODE_ATOMIC_STORE:
         store(c, e, node, in, true);
         break;
@@ -470,7 +493,7 @@ void env_enter(ctx *c, env *e, uint32_t node, const ft_term *arguments, uint32_t
     for (size_t i = 0; i < f->registers.len; i++) ft_vec_push(&e->registers, FT_NO_TERM);
     const ft_block *entry = &f->blocks.data[0];
     for (uint32_t i = 0; i < entry->n_parameters; i++)
-        forget_register(c, e, node, entry->parameters + i);
+        env_forget(c, e, node, entry->parameters + i);
     for (uint32_t i = 0; arguments && i < n; i++) {
         ft_symbol symbol;
         uint32_t index = entry->parameters + i;
@@ -492,7 +515,7 @@ static void take_edge(ctx *c, env *e, uint32_t node, const ft_target *target)
         v[i] = env_operand(c, e, node, &f->operands.data[target->operands + i]);
     for (uint32_t i = 0; i < target->n_operands; i++) {
         ft_symbol symbol;
-        forget_register(c, e, node, block->parameters + i);
+        env_forget(c, e, node, block->parameters + i);
         if (!ctx_register_symbol(c, node, block->parameters + i, &symbol)) continue;
         for (uint32_t k = 0; k < target->n_operands; k++)
             if (ctx_mentions(c, v[k], symbol)) v[k] = FT_NO_TERM;

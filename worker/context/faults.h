@@ -23,7 +23,9 @@
     X(ROUNDS_UNCOUNTED, "threads pass a barrier equally often, however many use it")               \
     X(ROUNDS_INSIDE, "a woken thread has not passed the barrier")                                  \
     X(CREATED_LATER, "a create that comes behind the place counts as one that is never")           \
-    X(ONE_THREAD, "a function is that of one thread, however often it is created")
+    X(ONE_THREAD, "a function is that of one thread, however often it is created")                 \
+    X(JOINED_SOMETIMES, "a thread that one way alone joins has ended")                             \
+    X(JOINED_EARLY, "a thread that waits in a join is behind it")
 typedef enum ctx_fault_kind {
 #define FT_ROW(symbol, doc) CTX_FAULT_##symbol,
     FT_CONTEXT_FAULT_TABLE(FT_ROW)

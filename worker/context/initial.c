@@ -60,6 +60,17 @@ static bool follow(ctx *c, const call_string *s, uint32_t first, env *e, uint32_
     return true;
 }
 
+/* The create is executed: its result is the thread's number, and no longer that of a thread that it
+ * created before. */
+static void name_thread(ctx *c, uint32_t node, uint32_t index, thread_state *t, ft_term *argument)
+{
+    ft_symbol symbol;
+    env_forget(c, &t->env, node, index);
+    if (ctx_register_symbol(c, node, index, &symbol) && ctx_mentions(c, *argument, symbol))
+        *argument = FT_NO_TERM;
+    t->number = ctx_register(c, node, index);
+}
+
 /* What the creator knew when it created the thread, as far as it still holds; and the argument. */
 static bool hand_over(ctx *c, uint32_t label, const way *w, thread_state *t, ft_term *argument)
 {
@@ -88,6 +99,8 @@ static bool hand_over(ctx *c, uint32_t label, const way *w, thread_state *t, ft_
         function != c->base[c->program->functions.data[w->own.frames[0].function].symbol];
     if (t->elsewhere) return false;
     *argument = env_operand(c, e, nodes[s->n - 1], &f->operands.data[create->operands + 1]);
+    if (create->result != FT_NO_REGISTER)
+        name_thread(c, nodes[s->n - 1], create->result, t, argument);
     size_t n = 0;
     for (size_t i = 0; i < e->heap.len; i++)
         if (ctx_is_handed(c, e->heap.data[i].objects, w->own.frames[0].function))
@@ -109,6 +122,8 @@ static void read_place(ctx *c, thread_state *t)
 {
     const ft_instruction *in = ctx_instruction_at(c, t);
     if (t->reading == FT_CONTEXT_BEFORE) return;
+    if (ctx_fault_is(CTX_FAULT_JOINED_EARLY) && in->code == FT_CODE_JOIN)
+        ft_vec_push(&t->env.joined, ctx_operand_at(c, t, 0));
     if (!ctx_fault_is(CTX_FAULT_INSIDE_WAIT) && ft_code_releases((ft_code)in->code))
         env_let_go(c, &t->env, t->nodes[t->way->own.n - 1]);
     if (waits_in((ft_code)in->code) && !ctx_fault_is(CTX_FAULT_HELD_IN_WAIT))
@@ -215,6 +230,18 @@ static void claim_locks(ctx *c, initial *s)
                                "%s and %s both hold the same lock there", name_of(c, t),
                                name_of(c, u));
                 }
+}
+
+/* A thread that another one has joined has ended. */
+static void claim_joined(ctx *c, initial *s)
+{
+    for (uint32_t t = 0; t < s->n; t++)
+        for (uint32_t u = 0; u < s->n; u++)
+            for (size_t i = 0; s->threads[u].number && i < s->threads[t].env.joined.len; i++)
+                claim_that(c, s, FT_CONTEXT_JOINED,
+                           ctx_not(c, ctx_equal(c, s->threads[u].number,
+                                                s->threads[t].env.joined.data[i])),
+                           "%s has ended: %s is behind its join", name_of(c, u), name_of(c, t));
 }
 
 static void claim_rounds(ctx *c, initial *s)
@@ -483,6 +510,7 @@ void ctx_begin(ctx *c, const way *const *all, const ft_context_thread *threads, 
     claim_memory(c, s);
     claim_conditions(c, s);
     claim_locks(c, s);
+    claim_joined(c, s);
     claim_rounds(c, s);
     decide(c, s);
 }

@@ -158,7 +158,7 @@ typedef struct held {
 } held;
 
 /* What holds at a place: registers of all frames, one behind the other (FT_NO_TERM: its symbol),
- * memory, locks, conditions that hold. */
+ * memory, locks, conditions that hold, threads that have ended. */
 typedef struct env {
     bool reached;
     uint32_t frame; /* where the newest frame's registers begin */
@@ -168,6 +168,7 @@ typedef struct env {
     uint64_t *may_objects; /* a lock in one of them may be held, whose address is not known */
     bool may_any;          /* any lock may be held */
     FT_VEC(ft_term) conditions;
+    FT_VEC(ft_term) joined; /* numbers of threads that have ended */
 } env;
 
 void env_init(ctx *c, env *e);
@@ -180,6 +181,8 @@ void env_unknown(ctx *c, env *e, bool open);
 /* A new frame behind the others; arguments NULL: unknown. */
 void env_enter(ctx *c, env *e, uint32_t node, const ft_term *arguments, uint32_t n);
 ft_term env_operand(ctx *c, const env *e, uint32_t node, const ft_operand *o);
+/* Facts about the register's value of before are no longer true: its instruction is executed. */
+void env_forget(ctx *c, env *e, uint32_t node, uint32_t index);
 /* From the entry of the node's function to before the instruction; not reached: no path leads
  * there. */
 void env_to(ctx *c, env *e, uint32_t node, uint32_t instruction);
@@ -223,6 +226,7 @@ typedef struct thread_state {
     uint32_t registers[MOST_FRAMES_OF_WAY]; /* where each frame's begin in env.registers */
     uint8_t reading;
     env env;
+    ft_term number; /* the thread's; FT_NO_TERM: not known */
     bool elsewhere; /* the way's create creates a thread of another function */
 } thread_state;
 
