@@ -322,7 +322,7 @@ static inline void write_end(featured *f, uint32_t depth)
 
 static inline void write_kind(featured *f, uint32_t depth)
 {
-    uint32_t n = fresh(&f->w), kind = PICK(5);
+    uint32_t n = fresh(&f->w), kind = PICK(6);
     const char *at = PICK(2) ? "@lr" : "@lc";
     if (f->kinds) return;
     f->kinds = true;
@@ -335,6 +335,11 @@ static inline void write_kind(featured *f, uint32_t depth)
         if (PICK(2)) P("    store i32 %%u%u, %%a\n", n);
     } else if (kind == 3) {
         P("    %%t%u = lock %s\n    yield\n    unlock %s\n", n, at, at);
+    } else if (kind == 4) {
+        P("    %%t%u = try_lock %s\n", n, at);
+        n = open_if_zero(f, "t", n);
+        P("    yield\n    unlock %s\n", at);
+        close_if(f, n);
     } else {
         P("    %%t%u = unlock @lc\n    yield\n", n);
     }
@@ -350,7 +355,7 @@ static inline void begin_kinds(featured *f)
 
 static inline void write_condition_use(featured *f, uint32_t depth)
 {
-    uint32_t n = fresh(&f->w), kind = PICK(6);
+    uint32_t n = fresh(&f->w), kind = f->w.thread ? PICK(4) : PICK(6); /* children wait */
     const char *cv = PICK(3) ? "@cv" : "@cw";
     (void)depth;
     if (f->w.holds[0]) return;
@@ -358,7 +363,7 @@ static inline void write_condition_use(featured *f, uint32_t depth)
     if (kind < 2) {
         P("    jump w%u\n  w%u:\n    %%q%u = load i32 @g0\n    %%r%u = eq i32 %%q%u, 0\n"
           "    branch %%r%u, s%u, u%u\n  s%u:\n    %s %s, @l0\n    jump w%u\n  u%u:\n",
-          n, n, n, n, n, n, n, n, n, PICK(4) ? "wait" : "timed_wait", cv, n, n);
+          n, n, n, n, n, n, n, n, n, PICK(2) ? "wait" : "timed_wait", cv, n, n);
         use(f, "@g0", PICK(2));
     } else if (kind == 2) {
         P("    %%t%u = %s %s, @l0\n    yield\n", n, PICK(2) ? "wait" : "timed_wait", cv);

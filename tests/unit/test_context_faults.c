@@ -1,9 +1,11 @@
-/* Every planted fault of the contexts' passes (context/faults.h) is noticed by the comparison with
- * brute force, on the hand-written counterexamples or on random programs. FT_SEEDS=N: give up a
- * fault after so many. */
+/* Every planted fault of the contexts' passes and paths (context/faults.h) is noticed by the
+ * comparison with brute force, on the hand-written counterexamples or on random programs of either
+ * writer. FT_SEEDS=N: give up a fault after so many. FT_FEATURES=1: on those of
+ * context_features.h alone. */
 #include "context_cases.h"
+#include "context_features.h"
 
-enum { MOST_SEEDS = 100 };
+enum { MOST_SEEDS = 300 };
 
 static const char *const NAMES[CTX_FAULTS] = {
 #define FT_ROW(symbol, doc) #symbol,
@@ -11,43 +13,55 @@ static const char *const NAMES[CTX_FAULTS] = {
 #undef FT_ROW
 };
 
-static bool is_noticed_by_case(size_t i, char *why, size_t size)
+static bool is_noticed_by_text(const char *text, char *why, size_t size)
 {
     oracle_counts counts = {0};
     bool used;
-    return !oracle_compare(CASES[i].text, 0, &counts, &used, why, size);
+    return !oracle_compare(text, 0, &counts, &used, why, size);
 }
 
-static bool is_noticed_by_seed(uint64_t seed, char *why, size_t size)
+/* By turns a program of each writer. */
+static bool is_noticed_by_seed(uint64_t seed, bool features, char *why, size_t size)
 {
-    oracle_counts counts = {0};
-    bool used;
     flow_random r = {seed * UINT64_C(0x9e3779b97f4a7c15) + 1};
     ft_strbuf text = {0};
-    oracle_write(&r, &text);
-    bool good = oracle_compare(ft_strbuf_text(&text), 0, &counts, &used, why, size);
+    if (features || seed % 2)
+        features_write(&r, (uint32_t)(seed % FEATURES), &text);
+    else
+        oracle_write(&r, &text);
+    bool noticed = is_noticed_by_text(ft_strbuf_text(&text), why, size);
     ft_strbuf_release(&text);
-    return !good;
+    return noticed;
+}
+
+static bool is_noticed(uint64_t most, bool features, const char *name)
+{
+    char why[700] = "";
+    for (size_t i = 0; i < N_CASES && !features; i++)
+        if (is_noticed_by_text(CASES[i].text, why, sizeof why)) {
+            print_message("%s: noticed, %s: %s\n", name, CASES[i].name, why);
+            return true;
+        }
+    for (uint64_t seed = 1; seed <= most; seed++)
+        if (is_noticed_by_seed(seed, features, why, sizeof why)) {
+            print_message("%s: noticed, seed %llu: %s\n", name, (unsigned long long)seed, why);
+            return true;
+        }
+    print_message("%s: MISSED\n", name);
+    return false;
 }
 
 static void test_faults_are_noticed(void **state)
 {
     (void)state;
-    const char *limit = getenv("FT_SEEDS");
+    const char *limit = getenv("FT_SEEDS"), *only = getenv("FT_FAULT");
     uint64_t most = limit ? strtoull(limit, NULL, 10) : MOST_SEEDS;
     unsigned missed = 0;
     for (int f = CTX_FAULT_NONE + 1; f < CTX_FAULTS; f++) {
-        char why[700] = "";
-        uint64_t seed = 1;
-        size_t i = 0;
+        if (only && strcmp(only, NAMES[f]) != 0) continue;
         ctx_fault = (ctx_fault_kind)f;
-        while (i < N_CASES && !is_noticed_by_case(i, why, sizeof why)) i++;
-        while (i == N_CASES && seed <= most && !is_noticed_by_seed(seed, why, sizeof why)) seed++;
+        missed += !is_noticed(most, getenv("FT_FEATURES") != NULL, NAMES[f]);
         ctx_fault = CTX_FAULT_NONE;
-        bool noticed = i < N_CASES || seed <= most;
-        print_message("%s: %s, %s %llu: %s\n", NAMES[f], noticed ? "noticed" : "MISSED",
-                      i < N_CASES ? CASES[i].name : "seed", (unsigned long long)seed, why);
-        missed += !noticed;
     }
     assert_int_equal(missed, 0);
 }

@@ -128,6 +128,16 @@ static void add_paths(ft_context_paths *to, const ft_context_paths *from, bool f
     for (uint32_t t = 0; t < FT_CONTEXT_THREADS; t++) to->moves[t] |= from->moves[t];
 }
 
+/* Ways may be refuted for different reasons. */
+static void add_reason(ft_context_answer *answer, const char *reason)
+{
+    size_t n = strlen(answer->reason);
+    if (strstr(answer->reason, reason)) return;
+    if (n + strlen(reason) + 32 < sizeof answer->reason)
+        (void)snprintf(answer->reason + n, sizeof answer->reason - n, "%s%s",
+                       n ? "; in other ways: " : "", reason);
+}
+
 static void ask_way(asked *a)
 {
     initial s;
@@ -144,8 +154,7 @@ static void ask_way(asked *a)
     if (s.refuted) {
         answer->refuted++;
         answer->passes |= s.passes;
-        if (!answer->reason[0])
-            (void)snprintf(answer->reason, sizeof answer->reason, "%s", s.reason);
+        add_reason(answer, s.reason);
     } else if (o->steps) {
         ft_context_paths fixed = {0}, all = {0};
         if (!a->c->guide) ctx_explore(a->c, &s, false, &fixed);

@@ -107,7 +107,7 @@ typedef struct ft_context_paths {
 typedef struct ft_context_answer {
     bool never;                  /* proved; else not refuted */
     uint32_t passes;             /* that the proof needs, a bit each */
-    char reason[600];            /* of `never`, or of the last way that was refuted */
+    char reason[600];            /* of `never`: those of the ways that were refuted */
     uint64_t ways, refuted;      /* calls that lead to the places, and those that cannot be */
     bool too_many;               /* ways that were not looked at: not refuted */
     ft_context_paths fixed, all; /* without and with forks of the scheduler; of the ways that are

@@ -141,6 +141,8 @@ static bool meet(ctx *c, env *e, const env *from)
             e->joined.data[n++] = e->joined.data[i];
     changed |= n != e->joined.len;
     e->joined.len = n;
+    for (size_t i = 0; i < from->joined.len && ctx_fault_is(CTX_FAULT_JOINED_SOMETIMES); i++)
+        if (!has_joined(e, from->joined.data[i])) ft_vec_push(&e->joined, from->joined.data[i]);
     for (size_t i = 0; i < from->may.len && !ctx_fault_is(CTX_FAULT_MAY_RELEASE); i++)
         changed |= add_may(e, from->may.data[i]);
     changed |= ft_bits_join(e->may_objects, from->may_objects, ft_flow_words(c->flow));

@@ -25,7 +25,18 @@
     X(CREATED_LATER, "a create that comes behind the place counts as one that is never")           \
     X(ONE_THREAD, "a function is that of one thread, however often it is created")                 \
     X(JOINED_SOMETIMES, "a thread that one way alone joins has ended")                             \
-    X(JOINED_EARLY, "a thread that waits in a join is behind it")
+    X(JOINED_EARLY, "a thread that waits in a join is behind it")                                  \
+    X(RETURNS_AT_ONCE, "on paths no thread goes on before main returns")                           \
+    X(ONCE_DONE, "on paths every once has been done")                                              \
+    X(ONE_READER, "on paths a lock that is held to read is not had by another reader")             \
+    X(GIVEN_BACK, "on paths one unlock gives back a mutex that is held twice")                     \
+    X(NEVER_LATE, "on paths a timed wait ends by a signal alone")                                  \
+    X(NO_CALLER, "on paths the return of a recursive function ends the thread")                    \
+    X(FIRST_WAITER, "on paths a signal wakes the thread with the lowest number")                   \
+    X(FOUND_FREE, "on paths a lock that nothing is known of is free")                              \
+    X(FOUND_ENOUGH, "on paths a semaphore that nothing is known of is not 0")                      \
+    X(BARRIER_ALONE, "on paths the last that arrives at a barrier goes on alone")                  \
+    X(OLD_VALUE, "on paths a load finds what was there at the context")
 typedef enum ctx_fault_kind {
 #define FT_ROW(symbol, doc) CTX_FAULT_##symbol,
     FT_CONTEXT_FAULT_TABLE(FT_ROW)

@@ -57,6 +57,7 @@ static bool once_less(exploration *x, xstate *s, uint8_t *n)
     uint32_t arm = 0;
     ft_term arms[2] = {ctx_literal(x->c, 1, 1), ctx_literal(x->c, 1, 1)};
     if (*n == UNKNOWN && !x_decide(x, s, arms, 2, &arm)) return false;
+    if (ctx_fault_is(CTX_FAULT_GIVEN_BACK)) *n = 1;
     *n = *n == UNKNOWN ? (arm ? UNKNOWN : 0) : *n - 1;
     return true;
 }
@@ -74,6 +75,7 @@ static bool find_mutex(exploration *x, xstate *s, ft_term at, const uint64_t *ob
     lock->objects = objects;
     if (w) return true;
     ft_term arms[2] = {ctx_literal(x->c, 1, 1), may_be_held(x, at, objects)};
+    if (ctx_fault_is(CTX_FAULT_FOUND_FREE)) arms[1] = ctx_literal(x->c, 1, 0);
     if (!x_decide(x, s, arms, 2, &arm)) return false;
     lock->count = arm ? UNKNOWN : 0;
     lock->holder = arm ? STRANGER : FREE;
@@ -244,7 +246,8 @@ bool x_rw_lock(exploration *x, xstate *s, uint32_t t, const ft_instruction *in)
     ft_term at = x_operand(x, s, t, in, 0);
     if (!find_rw(x, s, at, x_objects(x, s, t, in, 0), &lock)) return false;
     if (in->code == FT_CODE_RW_UNLOCK) return rw_unlock(x, s, t, in, &lock);
-    if (writes && lock.holder == FREE && !are_readers(x, s, &lock, &some)) return false;
+    bool excludes = writes || ctx_fault_is(CTX_FAULT_ONE_READER);
+    if (excludes && lock.holder == FREE && !are_readers(x, s, &lock, &some)) return false;
     if (lock.holder != FREE || some) return rw_held(x, s, t, in, &lock);
     if (writes)
         lock.holder = t + 1;
@@ -267,6 +270,7 @@ static bool find_once(exploration *x, xstate *s, ft_term at, const uint64_t *obj
     flag->objects = objects;
     ft_term arms[2] = {ctx_literal(x->c, 1, 1), ctx_literal(x->c, 1, 1)};
     if (w) return true;
+    if (ctx_fault_is(CTX_FAULT_ONCE_DONE)) arms[0] = ctx_literal(x->c, 1, 0);
     if (!x_decide(x, s, arms, 2, &arm)) return false;
     flag->holder = arm ? DONE : FREE;
     return true;

@@ -40,7 +40,7 @@ static void look(const ctx *c, const cell *list, ft_term at, uint8_t width, cons
 ft_term x_load(exploration *x, xstate *s, ft_term at, uint8_t width, const uint64_t *objects)
 {
     found f = {.n = 0};
-    look(x->c, s->memory, at, width, objects, &f);
+    if (!ctx_fault_is(CTX_FAULT_OLD_VALUE)) look(x->c, s->memory, at, width, objects, &f);
     bool lost = f.lost;
     if (!f.value && !f.lost) look(x->c, s->seen, at, width, objects, &f);
     if (!f.value) f.value = ctx_fresh(x->c, width);

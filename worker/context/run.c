@@ -246,7 +246,10 @@ static bool give_back(exploration *x, xstate *s, uint32_t t, const ft_instructio
 {
     running *r = &s->threads[t];
     ft_term v = in->n_operands ? x_operand(x, s, t, in, 0) : FT_NO_TERM;
-    if (r->frames.len == 1 && !r->open) return end_thread(s, t);
+    if (ctx_fault_is(CTX_FAULT_RETURNS_AT_ONCE) && r->frames.len == 1 && !r->open)
+        s->ended = r->frames.data[0].function == x->c->roots.data[0].function;
+    if (r->frames.len == 1 && (!r->open || ctx_fault_is(CTX_FAULT_NO_CALLER)))
+        return end_thread(s, t);
     if (r->frames.len == 1) {
         if (!return_anywhere(x, s, t)) return false;
     } else {
@@ -410,6 +413,7 @@ static const ft_instruction *instruction_of(exploration *x, xstate *s, uint32_t 
 static bool ends_process(exploration *x, xstate *s, uint32_t t, const ft_instruction *in)
 {
     const running *r = &s->threads[t];
+    if (ctx_fault_is(CTX_FAULT_RETURNS_AT_ONCE) && in->code == FT_CODE_RETURN) return false;
     return in->code == FT_CODE_EXIT || (in->code == FT_CODE_RETURN && r->frames.len == 1 &&
                                         r->frames.data[0].function == x->c->roots.data[0].function);
 }
@@ -521,7 +525,8 @@ static bool do_visible(exploration *x, xstate *s, uint32_t t)
 static bool can_go(const xstate *s, uint32_t t)
 {
     const running *r = &s->threads[t];
-    return r->status == RUNS || (r->status == WAITS && r->timed);
+    return r->status == RUNS ||
+           (r->status == WAITS && r->timed && !ctx_fault_is(CTX_FAULT_NEVER_LATE));
 }
 
 /* Of the threads that stand before a visible instruction one after the other goes first. */

@@ -80,7 +80,9 @@ static bool signal_one(exploration *x, xstate *s, ft_term at, const uint64_t *ob
     ft_term arms[MOST_ARMS], none = ctx_literal(c, 1, 1);
     uint32_t waiters[MOST_ARMS], n = 0, arm;
     for (uint32_t t = 0; t < s->n; t++)
-        if (may_wait_there(x, &s->threads[t], at, objects)) waiters[n++] = t;
+        if (may_wait_there(x, &s->threads[t], at, objects) &&
+            !(n && ctx_fault_is(CTX_FAULT_FIRST_WAITER)))
+            waiters[n++] = t;
     for (uint32_t i = 0; i < n; i++) {
         const running *r = &s->threads[waiters[i]];
         ft_term is = ctx_equal(c, at, r->queue);
@@ -192,6 +194,7 @@ static bool arrive(exploration *x, xstate *s, uint32_t t, const ft_instruction *
     }
     for (uint32_t u = 0; u < s->n; u++)
         if (u != t && s->threads[u].status == WAITS_AT_BARRIER &&
+            !ctx_fault_is(CTX_FAULT_BARRIER_ALONE) &&
             (s->threads[u].queue == at ||
              !ctx_are_apart(c, s->threads[u].queue, s->threads[u].queue_objects, 1, at, objects,
                             1)))
@@ -218,6 +221,7 @@ static bool lower(exploration *x, xstate *s, uint32_t t, const ft_instruction *i
     }
     ft_term arms[2] = {ctx_not(c, ctx_equal(c, b.value, ctx_literal(c, 32, 0))), FT_NO_TERM};
     arms[1] = ctx_not(c, arms[0]);
+    if (ctx_fault_is(CTX_FAULT_FOUND_ENOUGH)) arms[1] = ctx_literal(c, 1, 0);
     if (!x_decide(x, s, arms, 2, &arm)) return false;
     if (arm && in->code == FT_CODE_SEM_WAIT) return x_block(s, t);
     ft_instruction sub = {.code = FT_CODE_SUB, .width = 32};
