@@ -192,6 +192,39 @@ static void joined_threads_have_ended(void **state)
     ft_program_free(p);
 }
 
+/* ---- functions that are called once, locks that are tried or taken again ---- */
+
+static void once_tried_and_again(void **state)
+{
+    (void)state;
+    ft_program *p = oracle_program(
+        "program 1\nobject @f 4 align 4\nobject @l 40 align 8\nobject @m 40 align 8\n"
+        "function @i() {\n  b:\n    yield\n    return\n}\n"
+        "function @t(%a: i64) -> i64 {\n  b:\n    once @f, @i\n    yield\n"
+        "    %r = try_lock @l\n    %z = eq i32 %r, 0\n    branch %z, y, d\n  y:\n    yield\n"
+        "    unlock @l\n    jump d\n  d:\n    yield\n    return i64 0\n}\n"
+        "function @u(%a: i64) -> i64 {\n  b:\n    lock @l\n    yield\n    unlock @l\n"
+        "    lock @m\n    lock @m\n    unlock @m\n    yield\n    unlock @m\n    yield\n"
+        "    return i64 0\n}\n"
+        "function @main() -> i32 {\n  b:\n    mutex_init recursive @m\n    %t = create @t, 0\n"
+        "    %s = create @t, 0\n    %u = create @u, 0\n    %v = create @u, 0\n"
+        "    return i32 0\n}\n");
+    const uint32_t once = 1u << FT_CONTEXT_ONCE, must = 1u << FT_CONTEXT_MUST_HELD;
+    ft_context_point in_i = {0, 0}, at_once = {1, 0}, behind = {1, 1}, tried = {1, 5},
+                     not_tried = {1, 8}, holds = {2, 1}, again = {2, 6}, given = {2, 8};
+    assert_true(ask_two(p, in_i, in_i, 0).never);
+    assert_true(ask_two(p, in_i, behind, 0).never);
+    assert_false(ask_two(p, in_i, at_once, 0).never);
+    assert_false(ask_two(p, in_i, behind, once).never);
+    assert_true(ask_two(p, tried, holds, 0).never);
+    assert_true(ask_two(p, tried, tried, 0).never);
+    assert_false(ask_two(p, not_tried, holds, 0).never);
+    assert_false(ask_two(p, tried, holds, must).never);
+    assert_true(ask_two(p, again, again, 0).never);
+    assert_false(ask_two(p, again, given, 0).never);
+    ft_program_free(p);
+}
+
 static void no_state_of_a_run_is_impossible(void **state)
 {
     (void)state;
@@ -220,6 +253,7 @@ int main(void)
         cmocka_unit_test(paths_through_a_barrier),
         cmocka_unit_test(rounds_tie_counters_together),
         cmocka_unit_test(joined_threads_have_ended),
+        cmocka_unit_test(once_tried_and_again),
         cmocka_unit_test(no_state_of_a_run_is_impossible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

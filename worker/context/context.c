@@ -128,14 +128,18 @@ static void add_paths(ft_context_paths *to, const ft_context_paths *from, bool f
     for (uint32_t t = 0; t < FT_CONTEXT_THREADS; t++) to->moves[t] |= from->moves[t];
 }
 
-/* Ways may be refuted for different reasons. */
-static void add_reason(ft_context_answer *answer, const char *reason)
+/* Ways may be refuted for different reasons. That a create is executed once matters only where it
+ * is the reason of all ways: it mostly says that two threads are not one. */
+static void add_reason(ft_context_answer *answer, const initial *s)
 {
+    const uint32_t creation = 1u << FT_CONTEXT_CREATION;
     size_t n = strlen(answer->reason);
-    if (strstr(answer->reason, reason)) return;
-    if (n + strlen(reason) + 32 < sizeof answer->reason)
+    if (n && s->passes == creation) return;
+    if (n && answer->passes == creation) n = 0;
+    if (n && strstr(answer->reason, s->reason)) return;
+    if (n + strlen(s->reason) + 32 < sizeof answer->reason)
         (void)snprintf(answer->reason + n, sizeof answer->reason - n, "%s%s",
-                       n ? "; in other ways: " : "", reason);
+                       n ? "; in other ways: " : "", s->reason);
 }
 
 static void ask_way(asked *a)
@@ -153,8 +157,8 @@ static void ask_way(asked *a)
     answer->ways++;
     if (s.refuted) {
         answer->refuted++;
+        add_reason(answer, &s);
         answer->passes |= s.passes;
-        add_reason(answer, s.reason);
     } else if (o->steps) {
         ft_context_paths fixed = {0}, all = {0};
         if (!a->c->guide) ctx_explore(a->c, &s, false, &fixed);

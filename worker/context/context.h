@@ -36,7 +36,8 @@ enum { FT_CONTEXT_THREADS = 16, FT_CONTEXT_POINTS = 16, FT_CONTEXT_WAYS = 4096 }
     X(ARRIVED, "barrier-arrived", "as many have arrived at a barrier as wait there")               \
     X(MATCHING, "barrier-matching", "threads that use a barrier have passed it equally often")     \
     X(CREATION, "creation", "threads that do not exist yet, or exist once")                        \
-    X(JOINED, "joined", "threads that another one has joined: they have ended")
+    X(JOINED, "joined", "threads that another one has joined: they have ended")                    \
+    X(ONCE, "once", "functions that are called once: by one thread, and before others go on")
 typedef enum ft_context_pass {
 #define FT_ROW(symbol, name, meaning) FT_CONTEXT_##symbol,
     FT_CONTEXT_PASS_TABLE(FT_ROW)

@@ -66,11 +66,13 @@ static bool has_fact(const env *e, const fact *f)
     return false;
 }
 
-static bool has_must(const env *e, const held *h)
+static held *find_must(const env *e, const held *h)
 {
-    for (size_t i = 0; i < e->must.len; i++)
-        if (e->must.data[i].at == h->at && e->must.data[i].mode == h->mode) return true;
-    return false;
+    for (size_t i = 0; i < e->must.len; i++) {
+        held *m = &e->must.data[i];
+        if (m->at == h->at && m->mode == h->mode && m->when == h->when) return m;
+    }
+    return NULL;
 }
 
 static bool has_condition(const env *e, ft_term t)
@@ -124,9 +126,14 @@ static bool meet(ctx *c, env *e, const env *from)
     changed |= n != e->heap.len;
     e->heap.len = n;
     n = 0;
-    for (size_t i = 0; i < e->must.len; i++)
-        if (has_must(from, &e->must.data[i]) || ctx_fault_is(CTX_FAULT_MAY_IS_MUST))
-            e->must.data[n++] = e->must.data[i];
+    for (size_t i = 0; i < e->must.len; i++) {
+        held *h = &e->must.data[i];
+        const held *other = ctx_fault_is(CTX_FAULT_MAY_IS_MUST) ? h : find_must(from, h);
+        if (!other) continue;
+        changed |= other->times < h->times;
+        if (other->times < h->times) h->times = other->times;
+        e->must.data[n++] = *h;
+    }
     changed |= n != e->must.len;
     e->must.len = n;
     n = 0;
@@ -167,7 +174,8 @@ static void forget(ctx *c, env *e, depends *on, const void *of)
     e->heap.len = n;
     n = 0;
     for (size_t i = 0; i < e->must.len; i++)
-        if (!on(c, e->must.data[i].at, of)) e->must.data[n++] = e->must.data[i];
+        if (!on(c, e->must.data[i].at, of) && !on(c, e->must.data[i].when, of))
+            e->must.data[n++] = e->must.data[i];
     e->must.len = n;
     n = 0;
     for (size_t i = 0; i < e->conditions.len; i++)
@@ -207,6 +215,27 @@ static bool on_call(ctx *c, ft_term t, const void *of)
     return ctx_mentions_below(c, t, b->node, b->call);
 }
 
+/* The symbol of an object's address, that a `stack` or `alloc` made. */
+static const ctx_unknown *made_object(const ctx *c, ft_term t)
+{
+    if (!t) return NULL; /* a number */
+    ft_term_node n = ft_term_get(c->pool, t);
+    if (n.op != FT_OP_SYMBOL) return NULL;
+    const ctx_unknown *s = &c->symbols.data[n.symbol];
+    if (s->kind != SYMBOL_REGISTER || s->node == NO_NODE) return NULL;
+    return ft_bits_has(c->makers[c->nodes.data[s->node].function], s->index) ? s : NULL;
+}
+
+/* Are they different objects? Two symbols stand for two executions, but for those of one
+ * instruction in the views of two threads. */
+static bool are_different(const ctx *c, ft_term x, ft_term y)
+{
+    const ctx_unknown *a = x == y ? NULL : made_object(c, x), *b = a ? made_object(c, y) : NULL;
+    if (!b) return false;
+    const ctx_place *n = &c->nodes.data[a->node], *m = &c->nodes.data[b->node];
+    return n->function != m->function || a->index != b->index || n->label == m->label;
+}
+
 bool ctx_are_apart(const ctx *c, ft_term a, const uint64_t *a_objects, uint64_t n, ft_term b,
                    const uint64_t *b_objects, uint64_t m)
 {
@@ -216,7 +245,7 @@ bool ctx_are_apart(const ctx *c, ft_term a, const uint64_t *a_objects, uint64_t 
         return true;
     ctx_split(c, a, &x, &i);
     ctx_split(c, b, &y, &k);
-    return x == y && k - i >= n && i - k >= m;
+    return x == y ? k - i >= n && i - k >= m : are_different(c, x, y);
 }
 
 static void forget_memory(ctx *c, env *e, const uint64_t *objects, ft_term at, uint64_t bytes)
@@ -339,27 +368,71 @@ static void store(ctx *c, env *e, uint32_t node, const ft_instruction *in, bool 
     if (!atomic) remember(c, e, at, in->width, v, objects);
 }
 
-static void lock(ctx *c, env *e, ft_term at, uint8_t mode, bool surely, const uint64_t *objects)
+static void add_must(env *e, held h)
 {
-    held h = {at, mode, false, objects};
+    h.times = 1;
+    if (!find_must(e, &h)) ft_vec_push(&e->must, h);
+}
+
+static void may_hold(env *e, ft_term at, uint8_t mode, const uint64_t *objects)
+{
+    held h = {.at = at, .mode = mode, .objects = objects};
     for (size_t i = 0; i < e->may.len; i++) h.again |= e->may.data[i].at == at;
     (void)add_may(e, h);
-    h.again = false;
-    if (surely && !has_must(e, &h)) ft_vec_push(&e->must, h);
-    (void)c;
+}
+
+/* Where no mutex checks for errors, one that its owner locks again is recursive: it counts. */
+static void hold(const ctx *c, env *e, ft_term at, ft_code code, const uint64_t *objects)
+{
+    held h = {.at = at, .mode = code == FT_CODE_READ_LOCK, .objects = objects};
+    held *old = find_must(e, &h);
+    bool counts = !c->checking_mutexes || ctx_fault_is(CTX_FAULT_COUNTS_CHECKING);
+    may_hold(e, at, h.mode, objects);
+    if (old && code == FT_CODE_LOCK && counts && old->times < UINT8_MAX) old->times++;
+    add_must(e, h);
+}
+
+/* A lock that was tried is held if the result says so. */
+static void hold_if(ctx *c, env *e, uint32_t node, const ft_instruction *in, ft_term at,
+                    const uint64_t *objects)
+{
+    ft_symbol symbol;
+    held h = {.at = at, .mode = in->code == FT_CODE_TRY_READ_LOCK, .objects = objects};
+    if (in->result == FT_NO_REGISTER) return;
+    h.when = ctx_equal(c, ctx_register(c, node, in->result), ctx_literal(c, 32, 0));
+    if (ctx_fault_is(CTX_FAULT_TRIED_IS_HELD)) h.when = FT_NO_TERM;
+    if (ctx_register_symbol(c, node, in->result, &symbol) && ctx_mentions(c, at, symbol)) return;
+    add_must(e, h);
+}
+
+static bool is_kept(const held *h)
+{
+    return h->mode == ONCE_RUNS || h->mode == ONCE_DONE;
 }
 
 void env_unlock(ctx *c, env *e, ft_term at, const uint64_t *objects)
 {
     size_t n = 0;
-    for (size_t i = 0; i < e->must.len; i++)
-        if (ctx_are_apart(c, e->must.data[i].at, e->must.data[i].objects, 1, at, objects, 1))
-            e->must.data[n++] = e->must.data[i];
+    for (size_t i = 0; i < e->must.len; i++) {
+        held *h = &e->must.data[i];
+        bool stays = is_kept(h) || ctx_are_apart(c, h->at, h->objects, 1, at, objects, 1);
+        if (!stays && --h->times == 0) continue;
+        e->must.data[n++] = *h;
+    }
     e->must.len = n;
     n = 0;
     for (size_t i = 0; i < e->may.len; i++)
         if (e->may.data[i].at != at || e->may.data[i].again) e->may.data[n++] = e->may.data[i];
     e->may.len = n;
+}
+
+void env_drop_locks(env *e, uint8_t but, uint8_t and)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e->must.len; i++)
+        if (e->must.data[i].mode == but || e->must.data[i].mode == and)
+            e->must.data[n++] = e->must.data[i];
+    e->must.len = n;
 }
 
 /* What a call does of which no more is known than its function's effects. */
@@ -371,7 +444,7 @@ static void summarise(ctx *c, env *e, uint32_t node, uint32_t call, uint32_t cal
     forget_memory(c, e, f->writes, FT_NO_TERM, 0);
     if (f->releases) env_let_go(c, e, node);
     if (!f->synchronises) return;
-    e->must.len = 0;
+    env_drop_locks(e, ONCE_RUNS, ONCE_DONE);
     e->may_any = true;
 }
 
@@ -393,18 +466,16 @@ static void synchronise(ctx *c, env *e, uint32_t node, const ft_instruction *in)
     switch (code) {
     case FT_CODE_LOCK:
     case FT_CODE_WRITE_LOCK:
-        lock(c, e, at, HELD_ALONE, true, objects);
-        break;
     case FT_CODE_READ_LOCK:
-        lock(c, e, at, HELD_TO_READ, true, objects);
+        hold(c, e, at, code, objects);
         break;
     case FT_CODE_TRY_LOCK:
     case FT_CODE_TIMED_LOCK:
     case FT_CODE_TRY_WRITE_LOCK:
-        lock(c, e, at, HELD_ALONE, false, objects);
+        may_hold(e, at, HELD_ALONE, objects);
         break;
     case FT_CODE_TRY_READ_LOCK:
-        lock(c, e, at, HELD_TO_READ, false, objects);
+        may_hold(e, at, HELD_TO_READ, objects);
         break;
     case FT_CODE_UNLOCK:
     case FT_CODE_RW_UNLOCK:
@@ -412,9 +483,11 @@ static void synchronise(ctx *c, env *e, uint32_t node, const ft_instruction *in)
         break;
     case FT_CODE_WAIT:
     case FT_CODE_TIMED_WAIT: {
-        held h = {operand(c, e, node, in, 1), HELD_ALONE, false, objects_of(c, node, in, 1)};
+        held h = {.at = operand(c, e, node, in, 1),
+                  .mode = HELD_ALONE,
+                  .objects = objects_of(c, node, in, 1)};
         (void)add_may(e, h);
-        if (!has_must(e, &h)) ft_vec_push(&e->must, h);
+        add_must(e, h);
         break;
     }
     case FT_CODE_JOIN:
@@ -435,6 +508,12 @@ static void synchronise(ctx *c, env *e, uint32_t node, const ft_instruction *in)
 }
 
 static void call(ctx *c, env *e, uint32_t node, uint32_t number, uint32_t depth);
+
+static bool tries_lock(ft_code code)
+{
+    return code == FT_CODE_TRY_LOCK || code == FT_CODE_TIMED_LOCK ||
+           code == FT_CODE_TRY_READ_LOCK || code == FT_CODE_TRY_WRITE_LOCK;
+}
 
 /* Neither a jump nor a call. */
 static void carry_out(ctx *c, env *e, uint32_t node, uint32_t number)
@@ -474,6 +553,8 @@ static void carry_out(ctx *c, env *e, uint32_t node, uint32_t number)
     ft_term v = in->code <= FT_CODE_TRUNC && in->n_operands ? ctx_compute(c, in, operands, widths)
                                                             : FT_NO_TERM;
     set_register(c, e, node, in->result, v);
+    if (tries_lock((ft_code)in->code))
+        hold_if(c, e, node, in, operands[0], objects_of(c, node, in, 0));
 }
 
 static void step(ctx *c, env *e, uint32_t node, uint32_t number, uint32_t depth)
@@ -709,6 +790,13 @@ static void call_one(ctx *c, env *e, uint32_t node, uint32_t number, uint32_t ca
     free(v);
 }
 
+void env_once(ctx *c, env *e, uint32_t node, const ft_instruction *in, uint8_t mode)
+{
+    held h = {
+        .at = operand(c, e, node, in, 0), .mode = mode, .objects = objects_of(c, node, in, 0)};
+    if (ctx_uses(c, FT_CONTEXT_ONCE)) add_must(e, h);
+}
+
 static void call(ctx *c, env *e, uint32_t node, uint32_t number, uint32_t depth)
 {
     const ft_instruction *in = &function_of(c, node)->instructions.data[number];
@@ -732,7 +820,10 @@ static void call(ctx *c, env *e, uint32_t node, uint32_t number, uint32_t depth)
     env_release(&before);
     env_release(&all);
     if (!e->reached) return;
-    if (in->code == FT_CODE_ONCE) env_let_go(c, e, node);
+    if (in->code == FT_CODE_ONCE) {
+        env_let_go(c, e, node);
+        env_once(c, e, node, in, ONCE_DONE);
+    }
     if (in->result != FT_NO_REGISTER) set_register(c, e, node, in->result, result);
 }
 

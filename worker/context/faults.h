@@ -26,6 +26,9 @@
     X(ONE_THREAD, "a function is that of one thread, however often it is created")                 \
     X(JOINED_SOMETIMES, "a thread that one way alone joins has ended")                             \
     X(JOINED_EARLY, "a thread that waits in a join is behind it")                                  \
+    X(ONCE_BEFORE, "a thread that stands before a once is behind it")                              \
+    X(TRIED_IS_HELD, "a lock that was tried is held, whatever came of it")                         \
+    X(COUNTS_CHECKING, "an error-checking mutex counts how often it is locked")                    \
     X(RETURNS_AT_ONCE, "on paths no thread goes on before main returns")                           \
     X(ONCE_DONE, "on paths every once has been done")                                              \
     X(ONE_READER, "on paths a lock that is held to read is not had by another reader")             \

@@ -49,7 +49,10 @@ static bool follow(ctx *c, const call_string *s, uint32_t first, env *e, uint32_
         const ft_instruction *in = &function->instructions.data[f->instruction];
         uint32_t skip = in->code == FT_CODE_CALL ? 0 : 1, n = in->n_operands - skip;
         bool passes = in->code != FT_CODE_ONCE && n <= 256;
-        if (in->code == FT_CODE_ONCE) env_let_go(c, e, nodes[i]);
+        if (in->code == FT_CODE_ONCE) {
+            env_let_go(c, e, nodes[i]);
+            env_once(c, e, nodes[i], in, ONCE_RUNS);
+        }
         for (uint32_t k = 0; passes && k < n; k++)
             arguments[k] =
                 env_operand(c, e, nodes[i], &function->operands.data[in->operands + skip + k]);
@@ -106,7 +109,8 @@ static bool hand_over(ctx *c, uint32_t label, const way *w, thread_state *t, ft_
         if (ctx_is_handed(c, e->heap.data[i].objects, w->own.frames[0].function))
             e->heap.data[n++] = e->heap.data[i];
     e->heap.len = n;
-    e->must.len = e->may.len = e->registers.len = 0;
+    e->may.len = e->registers.len = 0;
+    env_drop_locks(e, ONCE_DONE, ONCE_DONE);
     e->may_any = false;
     memset(e->may_objects, 0, ft_flow_words(c->flow) * sizeof(uint64_t));
     return true;
@@ -121,6 +125,8 @@ static bool waits_in(ft_code code)
 static void read_place(ctx *c, thread_state *t)
 {
     const ft_instruction *in = ctx_instruction_at(c, t);
+    if (ctx_fault_is(CTX_FAULT_ONCE_BEFORE) && in->code == FT_CODE_ONCE)
+        env_once(c, &t->env, t->nodes[t->way->own.n - 1], in, ONCE_DONE);
     if (t->reading == FT_CONTEXT_BEFORE) return;
     if (ctx_fault_is(CTX_FAULT_JOINED_EARLY) && in->code == FT_CODE_JOIN)
         ft_vec_push(&t->env.joined, ctx_operand_at(c, t, 0));
@@ -213,7 +219,37 @@ static void claim_conditions(ctx *c, initial *s)
     for (uint32_t t = 0; t < s->n; t++)
         for (size_t i = 0; i < s->threads[t].env.conditions.len; i++)
             claim_that(c, s, FT_CONTEXT_CONDITIONS, s->threads[t].env.conditions.data[i],
-                       "the branches that lead %s to its place exclude it", name_of(c, t));
+                       "by the branches that lead %s to its place", name_of(c, t));
+}
+
+/* Not at the same address, or one of them is not held. */
+static ft_term exclude(ctx *c, const held *h, const held *g)
+{
+    ft_term apart = ctx_not(c, ctx_equal(c, h->at, g->at));
+    if (h->when) apart = ctx_two(c, FT_OP_OR, apart, ctx_not(c, h->when));
+    return g->when ? ctx_two(c, FT_OP_OR, apart, ctx_not(c, g->when)) : apart;
+}
+
+static void claim_pair(ctx *c, initial *s, uint32_t t, const held *h, uint32_t u, const held *g)
+{
+    bool locks = h->mode <= HELD_TO_READ && g->mode <= HELD_TO_READ;
+    bool once = h->mode == ONCE_RUNS || g->mode == ONCE_RUNS;
+    if (!locks && (!once || h->mode <= HELD_TO_READ || g->mode <= HELD_TO_READ)) return;
+    if (h->mode == HELD_TO_READ && g->mode == HELD_TO_READ) return;
+    if (ctx_are_apart(c, h->at, h->objects, 1, g->at, g->objects, 1)) return;
+    ft_term apart = exclude(c, h, g);
+    if (locks)
+        claim_that(c, s, FT_CONTEXT_MUST_HELD, apart, "%s and %s both hold the same lock there",
+                   name_of(c, t), name_of(c, u));
+    else if (h->mode == g->mode)
+        claim_that(c, s, FT_CONTEXT_ONCE, apart,
+                   "%s and %s are both in a function that is called once", name_of(c, t),
+                   name_of(c, u));
+    else
+        claim_that(c, s, FT_CONTEXT_ONCE, apart,
+                   "%s is in a function that is called once, and %s is behind the call",
+                   name_of(c, h->mode == ONCE_RUNS ? t : u),
+                   name_of(c, h->mode == ONCE_RUNS ? u : t));
 }
 
 static void claim_locks(ctx *c, initial *s)
@@ -221,15 +257,9 @@ static void claim_locks(ctx *c, initial *s)
     for (uint32_t t = 0; t < s->n; t++)
         for (uint32_t u = t + 1; u < s->n; u++)
             for (size_t i = 0; i < s->threads[t].env.must.len; i++)
-                for (size_t k = 0; k < s->threads[u].env.must.len; k++) {
-                    const held *h = &s->threads[t].env.must.data[i];
-                    const held *g = &s->threads[u].env.must.data[k];
-                    if (h->mode == HELD_TO_READ && g->mode == HELD_TO_READ) continue;
-                    if (ctx_are_apart(c, h->at, h->objects, 1, g->at, g->objects, 1)) continue;
-                    claim_that(c, s, FT_CONTEXT_MUST_HELD, ctx_not(c, ctx_equal(c, h->at, g->at)),
-                               "%s and %s both hold the same lock there", name_of(c, t),
-                               name_of(c, u));
-                }
+                for (size_t k = 0; k < s->threads[u].env.must.len; k++)
+                    claim_pair(c, s, t, &s->threads[t].env.must.data[i], u,
+                               &s->threads[u].env.must.data[k]);
 }
 
 /* A thread that another one has joined has ended. */

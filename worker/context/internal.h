@@ -77,9 +77,10 @@ struct ft_context {
     ft_map listings; /* term -> index in listed_of */
     FT_VEC(listing) listed_of;
     FT_VEC(ft_symbol) listed;
-    uint64_t *base;                    /* by symbol of the program: its address; 0: none */
-    uint32_t **block_of;               /* by function and register: the block that assigns it */
-    uint32_t **place_of;               /* by function and instruction: its block */
+    uint64_t *base;      /* by symbol of the program: its address; 0: none */
+    uint32_t **block_of; /* by function and register: the block that assigns it */
+    uint32_t **place_of; /* by function and instruction: its block */
+    uint64_t **makers;   /* by function: registers that a `stack` or `alloc` assigns */
     FT_VEC(ctx_thread_function) roots; /* the first is @main */
     uint64_t **after;                  /* by function: instructions that may follow a create */
     uint64_t *reachable;               /* functions */
@@ -148,12 +149,16 @@ typedef struct fact {
     const uint64_t *objects;
 } fact;
 
-enum { HELD_ALONE, HELD_TO_READ };
+/* ONCE_RUNS: the thread is in the function that the flag's once calls; ONCE_DONE: it is behind such
+ * a once. */
+enum { HELD_ALONE, HELD_TO_READ, ONCE_RUNS, ONCE_DONE };
 
 typedef struct held {
     ft_term at;
     uint8_t mode;
-    bool again; /* of may-held ones: perhaps more than once */
+    bool again;    /* of may-held ones: perhaps more than once */
+    uint8_t times; /* of must-held ones: at least so often */
+    ft_term when;  /* of must-held ones: if this is true; FT_NO_TERM: in any case */
     const uint64_t *objects;
 } held;
 
@@ -188,6 +193,10 @@ void env_forget(ctx *c, env *e, uint32_t node, uint32_t index);
 void env_to(ctx *c, env *e, uint32_t node, uint32_t instruction);
 /* The thread lets others go on: what they may change is forgotten. */
 void env_let_go(ctx *c, env *e, uint32_t node);
+/* Of what the thread must hold only those of the two modes are left. */
+void env_drop_locks(env *e, uint8_t but, uint8_t and);
+/* The thread is in the function that the once calls, or behind it. */
+void env_once(ctx *c, env *e, uint32_t node, const ft_instruction *in, uint8_t mode);
 void env_unlock(ctx *c, env *e, ft_term at, const uint64_t *objects);
 /* Can the two addresses of n and m bytes be proved apart? */
 bool ctx_are_apart(const ctx *c, ft_term a, const uint64_t *a_objects, uint64_t n, ft_term b,
@@ -323,7 +332,6 @@ typedef struct exploration {
     ft_context_paths *paths;
     ft_arena *arena;
     bool scheduler, full;
-    uint32_t labels;
     ft_map traces; /* of the paths so far: forks that no step shows make one path */
 } exploration;
 

@@ -628,11 +628,17 @@ static void begin_thread(exploration *x, xstate *s, uint32_t t)
     ft_vec_push(&s->constraints, ctx_two(c, FT_OP_BVSLT, r->since, ctx_literal(c, 64, 0)));
 }
 
-/* A lock that the thread must hold: a mutex or a read-write lock, which is not known. */
+/* A once, or a lock that the thread must hold: a mutex or a read-write lock, which is not known. */
 static void begin_lock(exploration *x, xstate *s, uint32_t t, const held *h)
 {
     cell lock = {.at = h->at, .objects = h->objects, .holder = t + 1, .count = 1};
     if (x->c->recursive_mutexes) lock.count = UINT8_MAX;
+    if (h->mode == ONCE_DONE) lock.holder = DONE;
+    if (h->mode == ONCE_DONE || h->mode == ONCE_RUNS) {
+        x_push(x, &s->onces, lock);
+        return;
+    }
+    if (h->when || !ctx_uses(x->c, FT_CONTEXT_MUST_HELD)) return;
     if (h->mode == HELD_ALONE) {
         x_push(x, &s->locks, lock);
         x_push(x, &s->rw_locks, lock);
@@ -643,29 +649,8 @@ static void begin_lock(exploration *x, xstate *s, uint32_t t, const held *h)
     x_push(x, &s->rw_locks, lock);
 }
 
-/* Flags of the functions that the thread is in the middle of. */
-static void begin_onces(exploration *x, xstate *s, uint32_t t)
-{
-    ctx *c = x->c;
-    const thread_state *from = &x->from->threads[t];
-    for (uint32_t i = 0; i + 1 < from->way->own.n; i++) {
-        const frame_of_way *w = &from->way->own.frames[i];
-        const ft_function *f = &c->program->functions.data[w->function];
-        const ft_instruction *in = &f->instructions.data[w->instruction];
-        const ft_operand *flag = &f->operands.data[in->operands];
-        env view = from->env; /* borrowed */
-        view.frame = from->registers[i];
-        if (in->code != FT_CODE_ONCE) continue;
-        x_push(x, &s->onces,
-               (cell){.at = env_operand(c, &view, from->nodes[i], flag),
-                      .objects = ft_flow_points_to(c->flow, w->function, flag),
-                      .holder = t + 1});
-    }
-}
-
 static void begin_memory(exploration *x, xstate *s)
 {
-    ctx *c = x->c;
     for (uint32_t t = 0; t < x->from->n; t++) {
         const env *e = &x->from->threads[t].env;
         for (size_t i = 0; i < e->heap.len; i++)
@@ -674,9 +659,7 @@ static void begin_memory(exploration *x, xstate *s)
                           .value = e->heap.data[i].value,
                           .width = e->heap.data[i].width,
                           .objects = e->heap.data[i].objects});
-        for (size_t i = 0; i < e->must.len && ctx_uses(c, FT_CONTEXT_MUST_HELD); i++)
-            begin_lock(x, s, t, &e->must.data[i]);
-        begin_onces(x, s, t);
+        for (size_t i = 0; i < e->must.len; i++) begin_lock(x, s, t, &e->must.data[i]);
     }
     for (size_t i = 0; i < x->from->claims.len; i++)
         ft_vec_push(&s->constraints, x->from->claims.data[i].term);

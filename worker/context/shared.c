@@ -18,6 +18,7 @@ static void find_blocks(ctx *c, uint32_t f)
     const ft_function *function = function_of(c, f);
     c->block_of[f] = ft_calloc(function->registers.len + 1, sizeof **c->block_of);
     c->place_of[f] = ft_calloc(function->instructions.len + 1, sizeof **c->place_of);
+    c->makers[f] = ft_calloc(ft_bits_words((uint32_t)function->registers.len), sizeof(uint64_t));
     for (uint32_t b = 0; b < function->blocks.len; b++) {
         const ft_block *block = &function->blocks.data[b];
         for (uint32_t i = 0; i < block->n_parameters; i++)
@@ -25,7 +26,9 @@ static void find_blocks(ctx *c, uint32_t f)
         for (uint32_t i = 0; i < block->n_instructions; i++) {
             uint32_t number = block->instructions + i;
             uint32_t result = function->instructions.data[number].result;
+            uint8_t code = function->instructions.data[number].code;
             c->place_of[f][number] = b;
+            if (code == FT_CODE_STACK || code == FT_CODE_ALLOC) ft_bits_add(c->makers[f], result);
             if (result != FT_NO_REGISTER) c->block_of[f][result] = b;
         }
     }
@@ -441,6 +444,7 @@ void ctx_find_sharing(ctx *c)
     c->block_of = ft_calloc(n + 1, sizeof *c->block_of);
     c->place_of = ft_calloc(n + 1, sizeof *c->place_of);
     c->after = ft_calloc(n + 1, sizeof *c->after);
+    c->makers = ft_calloc(n + 1, sizeof *c->makers);
     c->reachable = ft_calloc(ft_bits_words(n), sizeof(uint64_t));
     uint64_t **sets[] = {&c->escaped, &c->kept, &c->written};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
@@ -465,11 +469,13 @@ void ctx_release_sharing(ctx *c)
         free(c->block_of[f]);
         free(c->place_of[f]);
         free(c->after[f]);
+        free(c->makers[f]);
     }
     for (size_t r = 0; r < c->roots.len; r++) free(c->roots.data[r].functions);
     ft_vec_release(&c->roots);
     free(c->block_of);
     free(c->place_of);
+    free(c->makers);
     free(c->after);
     free(c->reachable);
     free(c->escaped);

@@ -261,8 +261,7 @@ static bool create(exploration *x, xstate *s, uint32_t t, const ft_instruction *
     if (!x_target(x, s, t, in, 0, &function)) return false;
     if (s->n < MOST_RUNNING) {
         running *r = &s->threads[s->n++];
-        *r = (running){.status = RUNS,
-                       .root = ctx_root_node(c, 1024 + x->labels++ % 1024 * 1024, function)};
+        *r = (running){.status = RUNS, .root = ctx_root_node(c, 1024 * s->n, function)};
         x_enter(x, s, s->n - 1, function, &argument, 1);
     } else {
         x->full = true;
