@@ -189,8 +189,11 @@ static void judge(checked *c, const state *s)
 {
     uint32_t thread;
     ft_constrained_end end = ft_constrained_end_of(&s->run, s->m, &thread);
-    bool race = ft_interpreter_state_of(s->m) == FT_INTERPRETER_FAILED &&
-                ft_interpreter_error_of(s->m)->kind == FT_ERROR_RACE;
+    bool failed = ft_interpreter_state_of(s->m) == FT_INTERPRETER_FAILED;
+    ft_program_error error = failed ? ft_interpreter_error_of(s->m)->kind : FT_ERROR_NONE;
+    bool race = error == FT_ERROR_RACE;
+    c->fault.deadlocks |= error == FT_ERROR_DEADLOCK;
+    c->fault.fails |= failed && !race && error != FT_ERROR_DEADLOCK;
     c->counts->runs++;
     c->counts->ends[end]++;
     if (race) {
@@ -262,15 +265,28 @@ static void take(checked *c, state *s, uint32_t thread, uint64_t variant)
         }
 }
 
+/* Is the thread's next operation the report of a race? Without prefixes no node is that. */
+static bool races_next(const state *s, uint32_t thread)
+{
+    ft_interpreter_operation o;
+    if (!ft_interpreter_stands_before(s->m, thread, &o) || o.code != FT_CODE_FAIL) return false;
+    ft_interpreter *m = ft_interpreter_copy(s->m);
+    ft_interpreter_step(m, thread, 0);
+    bool race = ft_interpreter_error_of(m)->kind == FT_ERROR_RACE;
+    ft_interpreter_free(m);
+    return race;
+}
+
 static void walk(checked *c, state *s)
 {
-    bool any = false;
+    bool any = false, diverges = false;
     uint64_t variant;
     bool going = ft_interpreter_state_of(s->m) == FT_INTERPRETER_GOING;
     if (c->states++ > MOST_STATES) return;
-    for (uint32_t t = 0; going && t < ft_interpreter_thread_count(s->m) && !c->fault.what; t++) {
+    for (uint32_t t = 0; going && t < ft_interpreter_thread_count(s->m); t++) {
         ft_constrained_look look = ft_constrained_next(&s->run, s->m, t, &variant);
-        if (look == FT_CONSTRAINED_DIVERGES) break;
+        diverges |= look == FT_CONSTRAINED_DIVERGES; /* others go on: they may still race */
+        if (look == FT_CONSTRAINED_DIVERGES) c->fault.races |= races_next(s, t);
         if (look != FT_CONSTRAINED_FOLLOWS && look != FT_CONSTRAINED_EXITS) continue;
         any = true;
         state next = copy(c, s);
@@ -279,7 +295,7 @@ static void walk(checked *c, state *s)
         if (exits || is_new(c, &next)) walk(c, &next);
         drop(&next);
     }
-    if (!any) judge(c, s);
+    if (!any || diverges) judge(c, s);
 }
 
 static void walk_epoch(checked *c, state *s)

@@ -11,7 +11,8 @@ typedef struct constrained_fault {
     char why[480];    /* OUTSIDE and UNCOVERED: more of it */
     uint64_t inputs[8];
     uint32_t epoch, schedule;
-    bool races; /* a run was not free of races, so that nothing is known */
+    bool races;            /* a run was not free of races, so that nothing is known */
+    bool fails, deadlocks; /* a run has ended with an error; threads were left that all wait */
 } constrained_fault;
 
 typedef struct constrained_counts {

@@ -13,6 +13,7 @@
 #include "oracle/constrained.h"
 #include "oracle/mini.h"
 #include "oracle/mini_random.h"
+#include "unit/cover_mutations.h"
 #include "unit/cover_sets.h"
 
 #define L(k) " lock " k "; unlock " k "; "
@@ -209,109 +210,6 @@ static void test_cover_left_beside_a_failure(void **state)
 }
 
 /* ---- mutations of the sets of random programs ---- */
-
-typedef struct dice {
-    uint64_t state;
-} dice;
-
-static uint32_t roll(dice *d, size_t n)
-{
-    d->state = d->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return n ? (uint32_t)((d->state >> 33) % n) : 0;
-}
-
-static bool drop_edge(ft_schedule_set *set, dice *d)
-{
-    ft_epoch *e = &set->epochs.data[0];
-    ft_schedule *s = &e->schedules.data[roll(d, e->schedules.len)];
-    for (int tries = 0; tries < 30 && s->nodes.len; tries++) {
-        ft_node *n = &s->nodes.data[roll(d, s->nodes.len)];
-        if (!n->n_edges) continue;
-        uint32_t *edges = s->edges.data + n->edges;
-        edges[roll(d, n->n_edges)] = edges[n->n_edges - 1];
-        n->n_edges--;
-        return true;
-    }
-    return false;
-}
-
-static bool swap_leaves(ft_schedule_set *set, dice *d)
-{
-    ft_epoch *e = &set->epochs.data[0];
-    ft_choice *a = &e->choices.data[roll(d, e->choices.len)];
-    ft_choice *b = &e->choices.data[roll(d, e->choices.len)];
-    if (a->term || b->term || a->schedule == b->schedule) return false;
-    uint32_t schedule = a->schedule;
-    a->schedule = b->schedule;
-    b->schedule = schedule;
-    return true;
-}
-
-static bool widen_leaf(ft_schedule_set *set, dice *d)
-{
-    ft_epoch *e = &set->epochs.data[0];
-    ft_choice *a = &e->choices.data[roll(d, e->choices.len)];
-    if (a->term || e->schedules.len < 2) return false;
-    a->schedule = roll(d, e->schedules.len);
-    return true;
-}
-
-static bool uncover(ft_schedule_set *set, dice *d)
-{
-    ft_epoch *e = &set->epochs.data[0];
-    ft_choice *a = &e->choices.data[roll(d, e->choices.len)];
-    if (a->term) return false;
-    a->schedule = FT_NO_SCHEDULE;
-    return true;
-}
-
-static bool drop_last_node(ft_schedule_set *set, dice *d)
-{
-    ft_epoch *e = &set->epochs.data[0];
-    ft_schedule *s = &e->schedules.data[roll(d, e->schedules.len)];
-    if (s->nodes.len < 2) return false;
-    s->nodes.len -= 1 + roll(d, 2);
-    return true;
-}
-
-static bool change_object(ft_schedule_set *set, dice *d)
-{
-    ft_epoch *e = &set->epochs.data[0];
-    ft_schedule *s = &e->schedules.data[roll(d, e->schedules.len)];
-    ft_node *n = &s->nodes.data[roll(d, s->nodes.len)];
-    if (n->object == FT_NO_ID || s->objects.len < 2) return false;
-    n->object = roll(d, s->objects.len);
-    return true;
-}
-
-static bool change_place(ft_schedule_set *set, dice *d)
-{
-    ft_epoch *e = &set->epochs.data[0];
-    ft_schedule *s = &e->schedules.data[roll(d, e->schedules.len)];
-    ft_node *n = &s->nodes.data[roll(d, s->nodes.len)];
-    if (n->function == FT_NO_ID) return false;
-    n->instruction++;
-    return true;
-}
-
-static bool change_waiter(ft_schedule_set *set, dice *d)
-{
-    ft_epoch *e = &set->epochs.data[0];
-    ft_schedule *s = &e->schedules.data[roll(d, e->schedules.len)];
-    for (size_t i = 0; i < s->nodes.len; i++) {
-        if (s->nodes.data[i].kind != FT_NODE_SIGNAL) continue;
-        uint32_t peer = s->nodes.data[i].peer;
-        s->nodes.data[i].peer = peer == FT_NO_ID ? roll(d, s->threads.len) : FT_NO_ID;
-        return true;
-    }
-    return false;
-}
-
-static bool (*const MUTATIONS[])(ft_schedule_set *set, dice *d) = {
-    drop_edge,      swap_leaves,   widen_leaf,   uncover,
-    drop_last_node, change_object, change_place, change_waiter,
-};
-enum { N_MUTATIONS = sizeof MUTATIONS / sizeof MUTATIONS[0] };
 
 typedef struct mutation_counts {
     unsigned sets, wrong, refuted, unknown;

@@ -38,7 +38,7 @@ static void take_model(asking *a)
 
 ft_answer cover_ask(cover_question *q)
 {
-    asking a = {.q = q, .session = ft_session_open(FT_SESSION_BOOLEAN_VALUES)};
+    asking a = {.q = q, .session = ft_session_open(FT_SESSION_VALUES)};
     ft_expr defined = NULL;
     ft_expr formula =
         ft_session_term(a.session, q->world->pool, q->condition, constant, &a, &defined);

@@ -17,10 +17,12 @@ typedef struct ft_expression *ft_expr; /* a value or formula, owned by the sessi
 
 /* The solver's settings: one row per configuration. Columns: symbol, doc, solver; for Z3 also
  * preferred phase (0 false, 1 true), arith.solver, case_split (3: relevant clauses first, worth 10x
- * where values are computed; 1: by activity). */
+ * where values are computed beside order; 1: by activity. 3 goes round in circles on some questions
+ * about values alone, also of four bits: Z3 4.8.12). */
 #define FT_SESSION_TABLE(X)                                                                        \
     X(BOOLEAN, "order as booleans; the observed order is the preferred phase", z3, 0, 2, 1)        \
     X(BOOLEAN_VALUES, "likewise, beside computed values", z3, 0, 2, 3)                             \
+    X(VALUES, "computed values alone", z3, 0, 2, 1)                                                \
     X(INTEGER, "order as integers: difference constraints alone", z3, 1, 1, 1)                     \
     X(INTEGER_SUMS, "order as integers beside sums of values", z3, 1, 2, 1)                        \
     X(ORDER, "order, Boolean constraints, and values out of few", order, 0, 0, 0)

@@ -305,7 +305,7 @@ static void read_model(sym_path *p)
 static ft_answer solve(sym_path *p)
 {
     if (p->named.len > MOST_NAMED) close_session(p);
-    if (!p->session) p->session = ft_session_open(FT_SESSION_BOOLEAN_VALUES);
+    if (!p->session) p->session = ft_session_open(FT_SESSION_VALUES);
     p->literals.len = 0;
     for (size_t i = 0; i < p->slice.len; i++) {
         ft_lit literal = literal_of(p, p->slice.data[i]);
