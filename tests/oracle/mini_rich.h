@@ -1,8 +1,8 @@
 /* Random programs of the small language (mini.h) with what mini_random.h leaves out: read-write
- * locks, semaphores, attempts at locks, timed waits, mutexes that count or check, functions (nested,
- * through pointers, leaving the process), pointers, objects of the heap and the stack, computed
- * objects, barriers with more threads than places, `once`, atomics beside plain data, variables that
- * each thread has, threads that are detached.
+ * locks, semaphores, attempts at locks, timed waits, mutexes that count or check, functions
+ * (nested, through pointers, leaving the process), pointers, objects of the heap and the stack,
+ * computed objects, barriers with more threads than places, `once`, atomics beside plain data,
+ * variables that each thread has, threads that are detached.
  *
  * The programs are free of races, but for a few: each shared variable has its guard (the table in
  * mini_rich.c). They may deadlock, fail, and leave locks taken. */

@@ -124,24 +124,29 @@ static bool add_edge(ft_schedule_set *set, dice *d)
     return false;
 }
 
-static bool swap_sides(ft_schedule_set *set, dice *d)
+/* A choice that is not a leaf; NULL: there is none. */
+static ft_choice *any_choice(ft_epoch *e, dice *d)
 {
-    ft_epoch *e = &set->epochs.data[0];
-    ft_choice *c = &e->choices.data[roll(d, e->choices.len)];
-    if (!c->term) return false;
-    uint32_t yes = c->yes;
-    c->yes = c->no;
-    c->no = yes;
-    return true;
+    if (!e->choices.data[0].term) return NULL;
+    for (;;) {
+        ft_choice *c = &e->choices.data[roll(d, e->choices.len)];
+        if (c->term) return c;
+    }
+}
+
+static bool negate_condition(ft_schedule_set *set, dice *d)
+{
+    ft_choice *c = any_choice(&set->epochs.data[0], d);
+    if (!c) return false;
+    return ft_term_apply(set->pool, FT_OP_NOT, &c->term, 1, NULL, &c->term, NULL) == FT_OK;
 }
 
 /* Another condition at a place of the tree. */
 static bool change_condition(ft_schedule_set *set, dice *d)
 {
     ft_epoch *e = &set->epochs.data[0];
-    ft_choice *a = &e->choices.data[roll(d, e->choices.len)];
-    ft_choice *b = &e->choices.data[roll(d, e->choices.len)];
-    if (!a->term || !b->term || a->term == b->term) return false;
+    ft_choice *a = any_choice(e, d), *b = any_choice(e, d);
+    if (!a || a->term == b->term) return false;
     a->term = b->term;
     return true;
 }
@@ -159,8 +164,8 @@ static bool narrow_init(ft_schedule_set *set, dice *d)
 }
 
 static bool (*const MUTATIONS[])(ft_schedule_set *set, dice *d) = {
-    drop_edge,    swap_leaves,   widen_leaf, uncover_leaf, drop_last_node,   change_object,
-    change_place, change_waiter, add_edge,   swap_sides,   change_condition, narrow_init,
+    drop_edge,    swap_leaves,   widen_leaf, uncover_leaf,     drop_last_node,   change_object,
+    change_place, change_waiter, add_edge,   negate_condition, change_condition, narrow_init,
 };
 enum { N_MUTATIONS = sizeof MUTATIONS / sizeof MUTATIONS[0] };
 

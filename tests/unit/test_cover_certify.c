@@ -67,6 +67,12 @@ static void same(ft_schedule_set *set)
     (void)set;
 }
 
+/* The entry claims to begin with inputs that have the first schedule. */
+static void narrow_entry(ft_schedule_set *set)
+{
+    (void)narrow_init(set, NULL);
+}
+
 static void drop_entry(ft_schedule_set *set)
 {
     ft_epoch *e = &set->epochs.data[0];
@@ -117,6 +123,8 @@ static const struct {
      -1},
     {"an entry taken out", "in x:1; T { if x {" L("0") "} else {" L("1") "} }", COVER_ORDER_THREAD,
      drop_entry, COVER_CHECK_COVER},
+    {"an entry for some inputs", "in x:1; T { if x {" L("0") "} else {" L("1") "} }",
+     COVER_ORDER_THREAD, narrow_entry, COVER_CHECK_COVER},
     {"a widened constraint", "in x:1; T { if x {" L("0") "} else {" L("1") "} }",
      COVER_ORDER_THREAD, widen, COVER_CHECK_SCHEDULE},
     {"a race on a dropped side",

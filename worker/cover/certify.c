@@ -615,6 +615,7 @@ static void skip_schedule(certifying *c, uint32_t number)
     add(c, COVER_CHECK_ORDER, COVER_UNKNOWN, WHY);
 }
 
+/* The program begins with any input, whatever the entry's init claims. */
 static void certify_cover(certifying *c)
 {
     c->number = FT_NO_SCHEDULE;
@@ -624,7 +625,7 @@ static void certify_cover(certifying *c)
         cover_to_world(&c->translation, ft_schedule_condition(c->set, 0, FT_NO_SCHEDULE));
     if (none && cover_fault_is(COVER_FAULT_COVERS)) none = truth(c, false);
     if (none)
-        ask(c, COVER_CHECK_COVER, both(c, c->init, none));
+        ask(c, COVER_CHECK_COVER, negated(c, both(c, c->init, negated(c, none))));
     else
         add(c, COVER_CHECK_COVER, COVER_UNKNOWN,
             "the selector has an input that the program does not read");
