@@ -370,6 +370,7 @@ static const struct {
     {"llvm.stacksave", true, call_nothing},
     {"llvm.stackrestore", true, call_nothing},
     {"llvm.expect.", true, call_same},
+    {"llvm.is.constant.", true, call_nothing},
     {"llvm.memcpy.", true, call_memory},
     {"llvm.memmove.", true, call_memory},
     {"llvm.memset.", true, call_memory},

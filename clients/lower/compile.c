@@ -66,6 +66,28 @@ static char *recorder_headers(void)
     return "/";
 }
 
+/* The text before a file of C++; the name of a file, or NULL. std::string is compiled with the
+ * file: libstdc++ has it in its library otherwise. As for ThreadSanitizer, std::shared_ptr changes
+ * its counts by atomic instructions alone. */
+static char *preamble(void)
+{
+    static const char TEXT[] = "#if __has_include(<bits/c++config.h>)\n"
+                               "#include <bits/c++config.h>\n"
+                               "#undef _GLIBCXX_EXTERN_TEMPLATE\n"
+                               "#define _GLIBCXX_EXTERN_TEMPLATE -1\n"
+                               "#undef _GLIBCXX_TSAN\n"
+                               "#define _GLIBCXX_TSAN 1\n"
+                               "#endif\n";
+    static char path[32];
+    if (path[0]) return path;
+    FILE *file = tmpfile(); /* the compiler inherits it; it is there until this process ends */
+    if (!file || fputs(TEXT, file) < 0 || fflush(file)) return NULL;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(file));
+    return path;
+}
+
+static const char *const CPLUSPLUS[] = {"-std=gnu++17", "-fno-exceptions", "-fno-rtti"};
+
 /* Without a pass of optimisation, which would merge reads of shared variables, but without the
  * attribute that keeps locals from being promoted, and with the bodies of C99's inline functions.
  */
@@ -80,8 +102,13 @@ static ft_status compile(const char *file, char *const *arguments, size_t n, con
     ft_vec_push(&command, COMPILER);
     ft_vec_push(&command, "-c");
     ft_vec_push(&command, (char *)(uintptr_t)file);
-    if (is_cplusplus(file)) ft_vec_push(&command, "-fno-exceptions");
-    if (is_cplusplus(file)) ft_vec_push(&command, "-fno-rtti");
+    if (is_cplusplus(file)) {
+        for (size_t i = 0; i < sizeof CPLUSPLUS / sizeof CPLUSPLUS[0]; i++)
+            ft_vec_push(&command, (char *)(uintptr_t)CPLUSPLUS[i]);
+        char *before = preamble();
+        if (before) ft_vec_push(&command, "-include");
+        if (before) ft_vec_push(&command, before);
+    }
     for (size_t i = 0; i < n; i++) ft_vec_push(&command, arguments[i]);
     for (size_t i = 0; i < sizeof FIXED / sizeof FIXED[0]; i++)
         ft_vec_push(&command, (char *)(uintptr_t)FIXED[i]);

@@ -40,6 +40,17 @@ int gettimeofday(struct timeval *restrict t, void *restrict zone)
     return 0;
 }
 
+/* std::chrono::system_clock::now() and steady_clock::now(), in nanoseconds */
+long _ZNSt6chrono3_V212system_clock3nowEv(void)
+{
+    return (long)BEGIN_S * PER_S * NS_PER_MS + (long)look() * NS_PER_MS;
+}
+
+long _ZNSt6chrono3_V212steady_clock3nowEv(void)
+{
+    return _ZNSt6chrono3_V212system_clock3nowEv();
+}
+
 clock_t clock(void)
 {
     return (clock_t)(look() * (CLOCKS_PER_SEC / PER_S));

@@ -105,3 +105,14 @@ void _ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE(void *c, void **l
 {
     __foretell_wait(c, *lock);
 }
+
+/* ---- std::shared_ptr counts without atomics where this says that no other thread was ever made */
+
+char __libc_single_threaded;
+_Bool _ZNSt19_Sp_make_shared_tag5_S_eqERKSt9type_info(const void *type) { return 0; } /* of an older ABI */
+
+/* ---- std::call_once: the function to call, and what it is called with, are the thread's */
+
+__thread void *_ZSt15__once_callable;
+__thread void (*_ZSt11__once_call)(void);
+void __once_proxy(void) { _ZSt11__once_call(); }
