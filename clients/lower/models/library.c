@@ -1,5 +1,6 @@
 /* Strings, characters, memory and numbers. */
 #include <ctype.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -241,6 +242,15 @@ char *strstr(const char *s, const char *part)
     for (; strncmp(s, part, n) != 0; s++)
         if (!*s) return NULL;
     return (char *)s;
+}
+
+/* The locale is C, also the environment's. */
+char *setlocale(int category, const char *locale)
+{
+    static char c[] = "C";
+    (void)category;
+    int known = !locale || !*locale || !strcmp(locale, "C") || !strcmp(locale, "POSIX");
+    return known ? c : NULL;
 }
 
 char *strdup(const char *s)

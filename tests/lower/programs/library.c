@@ -1,5 +1,6 @@
 /* Functions of the C library whose results do not depend on where the program runs. */
 #define _GNU_SOURCE
+#include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -104,6 +105,8 @@ int main(void)
     thrd_create(&t, worker, &n);
     thrd_join(t, NULL);
     printf("%d %d\n", seen, atomic_load(&flag));
+    printf("%s %s %d\n", setlocale(LC_ALL, NULL), setlocale(LC_ALL, "C"),
+           setlocale(LC_ALL, "no such locale") == NULL);
     fflush(stdout);
     return (int)write(1, "written\n", 8);
 }
