@@ -35,6 +35,16 @@ static const struct cover_row {
     {"two waiters, one signal",
      "T { lock 0; wait 0 0; unlock 0; lock 1; unlock 1; }"
      " T { lock 0; wait 0 0; unlock 0; lock 2; unlock 2; } T { lock 0; signal 0; unlock 0; }"},
+    {"a side that may fail at a place",
+     "in x:1 y:2; arr A 3; T { if x { _a = A[y]; } lock 0; unlock 0; }"},
+    {"a side that may divide by zero",
+     "in x:1 y:1; T { lock 0; unlock 0; if x { _a = 1 % y; } lock 0; unlock 0; }"},
+    {"a call that may fail",
+     "in x:1 y:1; F half { give _arg % y; } T { if x { _a = half(1); } lock 0; unlock 0; }"},
+    {"a call that writes",
+     "in x:1; var g; F set { g = _arg; give 0; } T { if x { call set(1); } if g { lock 0; } }"},
+    {"a call that synchronises, through a pointer",
+     "in x:1; F take { lock 0; unlock 0; give 0; } T { _p = &take; if x { call _p(1); } lock 1; }"},
     {"sections of two threads", "T { lock 0; unlock 0; } T { lock 0; unlock 0; }"},
 };
 enum { COVER_N_ROWS = sizeof COVER_ROWS / sizeof COVER_ROWS[0] };

@@ -51,6 +51,95 @@ static void find_synchronising(cover_control *c)
                                  synchronises_itself(function_at(c, g));
 }
 
+/* ---- instructions that may fail ---- */
+
+/* Does the constant address, or the stack object that the register is, hold n bytes? */
+static bool holds(const cover_control *c, const ft_function *f, const uint32_t *defined,
+                  const ft_operand *at, uint64_t n)
+{
+    if (at->kind == FT_OPERAND_ADDRESS) {
+        const ft_object *o = ft_program_object(c->program, at->index);
+        return o && at->value <= o->size && n <= o->size - at->value;
+    }
+    if (at->kind != FT_OPERAND_REGISTER || defined[at->index] == FT_NO_ID) return false;
+    const ft_instruction *made = &f->instructions.data[defined[at->index]];
+    const ft_operand *size = &f->operands.data[made->operands];
+    return made->code == FT_CODE_STACK && size->kind == FT_OPERAND_LITERAL && n <= size->value;
+}
+
+static bool divides(const ft_instruction *in, const ft_operand *by)
+{
+    bool overflows = in->code == FT_CODE_SDIV || in->code == FT_CODE_SREM;
+    bool minus_one = by->value == ft_width_mask(in->width);
+    return by->kind == FT_OPERAND_LITERAL && by->value && !(overflows && minus_one);
+}
+
+static bool instruction_fails(const cover_control *c, const ft_function *f, const uint32_t *defined,
+                              const ft_instruction *in)
+{
+    const ft_operand *all = f->operands.data + in->operands;
+    uint64_t n = (in->width + 7u) / 8;
+    switch (in->code) {
+    case FT_CODE_UDIV:
+    case FT_CODE_SDIV:
+    case FT_CODE_UREM:
+    case FT_CODE_SREM:
+        return !divides(in, &all[1]);
+    case FT_CODE_SHL:
+    case FT_CODE_LSHR:
+    case FT_CODE_ASHR:
+        return all[1].kind != FT_OPERAND_LITERAL || all[1].value >= in->width;
+    case FT_CODE_LOAD:
+        return !holds(c, f, defined, &all[0], n);
+    case FT_CODE_STORE:
+        return !holds(c, f, defined, &all[1], n);
+    case FT_CODE_ASSERT:
+    case FT_CODE_COPY:
+    case FT_CODE_MOVE:
+    case FT_CODE_FILL:
+    case FT_CODE_FREE:
+    case FT_CODE_OUTPUT:
+    case FT_CODE_FTOS:
+    case FT_CODE_FTOU:
+    case FT_CODE_CALL_AT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool find_failing_of(cover_control *c, uint32_t number)
+{
+    const ft_function *f = function_at(c, number);
+    uint32_t *defined = ft_alloc((f->registers.len + 1) * sizeof *defined);
+    bool any = false;
+    for (size_t i = 0; i < f->registers.len; i++) defined[i] = FT_NO_ID;
+    for (uint32_t i = 0; i < f->instructions.len; i++)
+        if (f->instructions.data[i].result != FT_NO_REGISTER)
+            defined[f->instructions.data[i].result] = i;
+    c->may_fail[number] = ft_calloc(f->instructions.len + 1, sizeof **c->may_fail);
+    for (uint32_t i = 0; i < f->instructions.len; i++) {
+        bool fails = instruction_fails(c, f, defined, &f->instructions.data[i]);
+        c->may_fail[number][i] = fails;
+        any |= fails;
+    }
+    free(defined);
+    return any;
+}
+
+static void find_failing(cover_control *c)
+{
+    uint32_t n = (uint32_t)c->program->functions.len;
+    bool *own = ft_calloc(n + 1, sizeof *own);
+    c->may_fail = ft_calloc(n + 1, sizeof *c->may_fail);
+    c->fails = ft_calloc(n + 1, sizeof *c->fails);
+    for (uint32_t f = 0; f < n; f++) own[f] = find_failing_of(c, f);
+    for (uint32_t f = 0; f < n; f++)
+        for (uint32_t g = 0; g < n; g++)
+            c->fails[f] |= own[g] && ft_bits_has(ft_flow_effects(c->flow, f)->callees, g);
+    free(own);
+}
+
 /* How control leaves an instruction. */
 typedef enum way { GOES_ON, SYNCHRONISES, EXITS, LEAVES } way;
 
@@ -232,6 +321,7 @@ void cover_control_init(cover_control *control, const ft_flow *flow, bool prefix
     *c = (cover_control){.program = ft_flow_program(flow), .flow = flow, .prefix = prefix};
     uint32_t n = (uint32_t)c->program->functions.len;
     find_synchronising(c);
+    find_failing(c);
     find_exiting(c);
     c->functions = ft_calloc(n + 1, sizeof *c->functions);
     c->block_of = ft_calloc(n + 1, sizeof *c->block_of);
@@ -246,7 +336,10 @@ void cover_control_release(cover_control *c)
         free(c->functions[f].post);
         free(c->functions[f].join);
         free(c->block_of[f]);
+        free(c->may_fail[f]);
     }
+    free(c->may_fail);
+    free(c->fails);
     free(c->functions);
     free(c->block_of);
     free(c->synchronises);
@@ -287,13 +380,13 @@ static bool instruction_may(const cover_control *c, uint32_t f, uint32_t i)
 {
     const ft_instruction *in = &function_at(c, f)->instructions.data[i];
     if (cover_code_synchronises((ft_code)in->code) || cover_is_exit(c, f, in)) return true;
-    if (!c->prefix && in->code == FT_CODE_ASSERT) return true;
-    if (!is_call(in)) return false;
+    if (!c->prefix && c->may_fail[f][i] && !cover_fault_is(COVER_FAULT_NO_FAIL)) return true;
+    if (!is_call(in) || cover_fault_is(COVER_FAULT_NO_CALL_SYNC)) return false;
     uint32_t n;
     const uint32_t *targets = ft_flow_targets(c->flow, f, i, &n);
     for (uint32_t k = 0; k < n; k++)
         if (c->synchronises[targets[k]] || c->must_exit[targets[k]] ||
-            (!c->prefix && ft_flow_effects(c->flow, targets[k])->may_end))
+            (!c->prefix && (c->fails[targets[k]] || ft_flow_effects(c->flow, targets[k])->may_end)))
             return true;
     return false;
 }

@@ -26,6 +26,8 @@ typedef struct cover_control {
     bool prefix;
     bool *synchronises; /* by function: it, or what it calls */
     bool *must_exit;    /* by function: its entry does */
+    bool *fails;        /* by function: an instruction of it, or of what it calls, may fail */
+    bool **may_fail;    /* by function and instruction: its operands decide whether it does */
     cover_blocks *functions;
     uint32_t **block_of; /* by function and instruction */
 } cover_control;

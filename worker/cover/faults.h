@@ -21,6 +21,9 @@
     X(ROUNDS, "edges: rounds of a barrier are not ordered")                                        \
     X(NO_LOCK_EDGES, "edges: a lock does not come behind the unlock before")                       \
     X(NO_EXIT_EDGES, "edges: without prefixes the end waits for nothing")                          \
+    X(NO_CALL_WRITE, "slice: what a function writes that a side calls does not count")             \
+    X(NO_CALL_SYNC, "slice: that a function synchronises which a side calls does not count")       \
+    X(NO_FAIL, "slice: without prefixes, that a side may fail does not count")                     \
     X(COVERS, "certificate: every input is covered")                                               \
     X(FOLLOWS, "certificate: a path that leaves the schedule is good")                             \
     X(FIRST_PATH, "certificate: races of the first path alone")                                    \

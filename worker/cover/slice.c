@@ -161,6 +161,7 @@ static bool call_may_write(slicer *s, uint32_t thread, uint32_t function, uint32
 {
     uint32_t n, functions = (uint32_t)s->control->program->functions.len;
     const uint32_t *targets = ft_flow_targets(s->control->flow, function, instruction, &n);
+    if (cover_fault_is(COVER_FAULT_NO_CALL_WRITE)) return false;
     for (uint32_t g = 0; g < functions; g++) {
         bool called = false;
         for (uint32_t k = 0; k < n && !called; k++)
@@ -394,25 +395,7 @@ static bool may_fail(const slicer *s, const cover_entry *e)
     const ft_instruction *in = instruction_at(s->trace, e);
     if (s->control->prefix) return false;
     if (e->n_terms && in->code != FT_CODE_SELECT && in->code != FT_CODE_ASSUME) return true;
-    switch (in->code) {
-    case FT_CODE_ASSERT:
-    case FT_CODE_UDIV:
-    case FT_CODE_SDIV:
-    case FT_CODE_UREM:
-    case FT_CODE_SREM:
-        return true;
-    case FT_CODE_LOAD:
-        return operand_of(s->trace, e, 0)->kind != FT_OPERAND_ADDRESS;
-    case FT_CODE_STORE:
-        return operand_of(s->trace, e, 1)->kind != FT_OPERAND_ADDRESS;
-    case FT_CODE_COPY:
-    case FT_CODE_MOVE:
-    case FT_CODE_FILL:
-    case FT_CODE_FREE:
-        return true;
-    default:
-        return false;
-    }
+    return s->control->may_fail[s->trace->frames.data[e->frame].function][e->instruction];
 }
 
 /* An instruction that computes a register, or nothing that matters. */
