@@ -1,6 +1,15 @@
 /* The documents of docs/records.md and docs/api.md: the fields that the pages use. */
 
-export type Check = 'race' | 'atomicity' | 'assertion' | 'lock' | 'deadlock' | 'order' | 'property';
+export type Check =
+  | 'race'
+  | 'atomicity'
+  | 'assertion'
+  | 'lock'
+  | 'deadlock'
+  | 'order'
+  | 'property'
+  | 'certificate'
+  | 'context';
 export type Verdict = 'violation' | 'safe' | 'bounded' | 'unknown' | 'error';
 export type JobState = 'queued' | 'planning' | 'solving' | 'done' | 'failed' | 'cancelled';
 
@@ -65,7 +74,8 @@ export interface Access {
   display?: string;
   /** The source line at `location`. */
   line?: string;
-  locks: string[];
+  /** null: not known. */
+  locks: string[] | null;
   /** The lock that a waiter of a condition variable released and takes again when it wakes. */
   gave_up?: string;
   /** Those of the locks that are held for reading. */

@@ -54,6 +54,8 @@ const CHECK_NAMES: Record<string, string> = {
   deadlock: 'Deadlock',
   order: 'Order error',
   property: 'Broken property',
+  certificate: 'Certificate',
+  context: 'Context',
 };
 
 export function checkName(check: string): string {

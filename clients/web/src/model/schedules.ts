@@ -19,13 +19,13 @@ export interface ScheduleGraph {
   end: string;
   /** The next epoch, where the end is `epoch`. */
   next: string | null;
+  /** The threads that are its threads 0, 1, ... */
+  binds: string[];
   nodes: ScheduleNode[];
 }
 
 /** A leaf of the selector takes a schedule, or none. */
-export type Choice =
-  | { term: string; yes: Choice; no: Choice }
-  | { take: string | null };
+export type Choice = { term: string; yes: Choice; no: Choice } | { take: string | null };
 
 export interface Epoch {
   name: string;
@@ -37,6 +37,8 @@ export interface Epoch {
 
 export interface ScheduleSet {
   inputs: string[];
+  /** Places behind which a thread may stop, where an epoch ends. */
+  markers: string[];
   epochs: Epoch[];
 }
 
@@ -63,7 +65,8 @@ function nodeOf(line: string): ScheduleNode | null {
 
 /** The indented tree of `if`, `else`, `take` and `none`. */
 function choiceOf(lines: string[], at: { line: number }): Choice | null {
-  const text = lines[at.line]?.trim() ?? '';
+  const text = lines[at.line]?.trim();
+  if (text === undefined) return null;
   at.line++;
   if (text.startsWith('take ')) return { take: text.slice(5) };
   if (text === 'none') return { take: null };
@@ -76,7 +79,7 @@ function choiceOf(lines: string[], at: { line: number }): Choice | null {
 const CHOICE = /^\s*(if |else$|take |none$)/;
 
 export function readSet(text: string): ScheduleSet {
-  const set: ScheduleSet = { inputs: [], epochs: [] };
+  const set: ScheduleSet = { inputs: [], markers: [], epochs: [] };
   let choices: string[] = [];
   let epoch: Epoch | null = null;
   let schedule: ScheduleGraph | null = null;
@@ -85,7 +88,7 @@ export function readSet(text: string): ScheduleSet {
     choices = [];
   };
   for (const raw of text.split('\n')) {
-    const line = raw.replace(/\s*;.*$/, '');
+    const line = raw.trimStart().startsWith(';') ? '' : raw;
     const word = line.trim();
     const [first = '', second = '', third = '', fourth] = word.split(' ');
     if (!word) continue;
@@ -96,17 +99,20 @@ export function readSet(text: string): ScheduleSet {
       schedule = null;
     } else if (first === 'schedule' && epoch) {
       close();
-      schedule = { name: second, end: third, next: fourth ?? null, nodes: [] };
+      schedule = { name: second, end: third, next: fourth ?? null, binds: [], nodes: [] };
       epoch.schedules.push(schedule);
     } else if (schedule) {
       const node = nodeOf(word);
       if (node) schedule.nodes.push(node);
+      else if (first === 'next') schedule.binds = word.split(' ').slice(1);
     } else if (CHOICE.test(line) && epoch) {
       choices.push(line);
     } else if (epoch && KNOWN.test(word)) {
       epoch.facts.push(word);
     } else if (first === 'input') {
       set.inputs.push(word);
+    } else if (first === 'marker') {
+      set.markers.push(word.slice(7));
     }
   }
   close();

@@ -72,9 +72,7 @@ function Why({ answer }: { answer: ContextAnswer }): JSX.Element {
           {plural(answer.replay_runs ?? 0, 'run')} from the entry did not get there.
         </p>
       )}
-      {answer.without.length > 0 && (
-        <p class="muted">Left out: {answer.without.join(', ')}.</p>
-      )}
+      {answer.without.length > 0 && <p class="muted">Left out: {answer.without.join(', ')}.</p>}
     </>
   );
 }

@@ -40,6 +40,17 @@ export function Cover({ job, answer, report, query }: CoverProps): JSX.Element {
             ))}
           </p>
         )}
+        {set.markers.length > 0 && (
+          <p>
+            Epochs end behind{' '}
+            {set.markers.map((marker, i) => (
+              <>
+                {i > 0 && ', '}
+                <code key={marker}>{marker}</code>
+              </>
+            ))}
+          </p>
+        )}
         {set.epochs.map((epoch) => (
           <EpochView key={epoch.name} epoch={epoch} query={query} />
         ))}
@@ -160,7 +171,8 @@ function Failed({ list, report }: { list: Certificate[]; report: Report }): JSX.
             <li key={i}>
               <div class="refutation">
                 <p>
-                  <b>{one.check}</b> <Tag name={one.answer} /> {one.replayed && <Tag name="executed" />}
+                  <b>{one.check}</b> <Tag name={one.answer} />{' '}
+                  {one.replayed && <Tag name="executed" />}
                   {one.schedule && (
                     <>
                       {' in schedule '}
@@ -236,6 +248,7 @@ function EpochView({ epoch, query }: { epoch: Epoch; query: Record<string, strin
         <label>
           Schedule{' '}
           <select
+            aria-label={`Schedule of epoch ${epoch.name}`}
             value={schedule?.name ?? ''}
             onChange={(event) => replaceQuery({ [`in.${epoch.name}`]: event.currentTarget.value })}
           >
@@ -260,6 +273,11 @@ function EpochView({ epoch, query }: { epoch: Epoch; query: Record<string, strin
                     {schedule.next}
                   </a>
                 </>
+              )}
+              {schedule.binds.length > 0 && (
+                <span class="muted">
+                  , whose threads {schedule.binds.map((name, i) => `${i} is ${name}`).join(', ')}
+                </span>
               )}
               .
             </p>

@@ -22,6 +22,7 @@ import { Fact } from '../parts/Fact';
 import { Proof } from './Proof';
 
 function heldBy({ locks, shared = [], gave_up: given }: Access): string {
+  if (!locks) return 'its locks are not known';
   const named = locks.map((lock) => (shared.includes(lock) ? `${lock} (for reading)` : lock));
   const held = named.length ? `holding ${named.join(', ')}` : 'holding no lock';
   return given === undefined ? held : `${held}, gave up ${given}`;
@@ -51,7 +52,7 @@ export function Finding({ id, query }: { id: string; query: Record<string, strin
           <Swimlanes key={id} witness={record.witness} step={Number.isFinite(step) ? step : null} />
         </section>
       )}
-      {record.verdict === 'violation' && (
+      {record.verdict === 'violation' && record.witness && (
         <Reproduce id={id} replay={record.replay} program={!!record.witness?.program} />
       )}
       <ReviewBox record={record} job={job} />

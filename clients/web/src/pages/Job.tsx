@@ -5,6 +5,7 @@ import type { Job as JobDocument, PropertyResult, VerdictRecord } from '../api/t
 import { sendJson } from '../api/client';
 import { useLive } from '../api/live';
 import { useReport } from '../api/report';
+import { answerOf, type ContextAnswer, type CoverAnswer } from '../api/answers';
 import { groupRecords, matchesRecord, passCounts, passText } from '../model/report';
 import { formatRoute, replaceQuery } from '../lib/router';
 import { checkName, count, duration, plural, shortHash } from '../lib/format';
@@ -13,6 +14,8 @@ import { Fact } from '../parts/Fact';
 import { Notes } from '../parts/Notes';
 import { Empty, Loading, Problem } from '../parts/Problem';
 import { ReportFiles } from '../parts/ReportFiles';
+import { Context } from './Context';
+import { Cover } from './Cover';
 import { CountBar, errorText, isEnded, ProgressBar, SubtreeBar, Tag } from '../parts/Verdict';
 
 const POLL_MS = 2000;
@@ -34,17 +37,23 @@ export function Job({ id, query }: { id: string; query: Record<string, string> }
       <main id="main">{error ? <Problem error={error} what={`Job ${id}`} /> : <Loading />}</main>
     );
   const findings = report?.findings ?? [];
+  const notes = report?.notes ?? [];
+  const cover = answerOf<CoverAnswer>(notes, 'cover-answer');
+  const context = answerOf<ContextAnswer>(notes, 'context-answer');
+  const asks = job.spec?.['kind'] === 'cover' || job.spec?.['kind'] === 'context';
   return (
     <main id="main">
       <JobHead job={job} onCancelled={reload} />
       {job.error && <p class="problem">{errorText(job.error)}</p>}
       <CheckTable job={job} />
+      {context && <Context answer={context} />}
+      {cover && report && <Cover job={job} answer={cover} report={report} query={query} />}
       <Properties list={report?.properties ?? []} />
-      <Findings job={job} findings={findings} query={query} loaded={!!report} />
+      {!asks && <Findings job={job} findings={findings} query={query} loaded={!!report} />}
       {problem && <p class="problem">The report cannot be read: {problem}</p>}
-      <Records title="Undecided" records={report?.undecided ?? []} />
-      <Refuted safe={report?.safe ?? []} partial={!!report?.next} />
-      <Notes notes={report?.notes ?? []} />
+      {!asks && <Records title="Undecided" records={report?.undecided ?? []} />}
+      {!asks && <Refuted safe={report?.safe ?? []} partial={!!report?.next} />}
+      {!asks && <Notes notes={notes} />}
       {isEnded(job) && <ReportFiles job={job.job} />}
     </main>
   );

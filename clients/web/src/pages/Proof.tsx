@@ -31,8 +31,8 @@ export function Proof({ record }: { record: VerdictRecord }): JSX.Element | null
 
 function CommonLocks({ accesses }: { accesses: Access[] }): JSX.Element | null {
   const first = accesses[0];
-  const common = first?.locks.filter((lock) =>
-    accesses.every((access) => access.locks.includes(lock)),
+  const common = first?.locks?.filter((lock) =>
+    accesses.every((access) => access.locks?.includes(lock)),
   );
   if (!common?.length) return null;
   return (

@@ -102,9 +102,7 @@ export function ScheduleGraph({ schedule }: { schedule: Schedule }): JSX.Element
             </li>
           ))}
         </ol>
-        {nodes.length > MOST_LISTED && (
-          <p class="muted">The first {MOST_LISTED} are listed.</p>
-        )}
+        {nodes.length > MOST_LISTED && <p class="muted">The first {MOST_LISTED} are listed.</p>}
       </details>
     </>
   );
