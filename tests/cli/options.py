@@ -390,6 +390,29 @@ def of_baseline(world, command):
     need(done.code == 0, done)
 
 
+def of_program(world, command):
+    """As data, two threads hold one lock at the lines that race in the recording: proved, and said beside the
+    finding, which stays one. A program that has no such lines says nothing."""
+    report = json.loads(world.view(command, "--json").out)
+    race = next(f for f in report["findings"] if f["check"] == "race")
+    lines = [int(a["location"].split(":")[1]) for a in race["accesses"]]
+    need(len(set(lines)) <= 2 and "context" not in race, race)
+    thread = ("function @t{0}(%a: i64) -> i64 {{\n  b:\n    lock @l\n    store i32 {0}, @n !0:{1}:1\n    unlock @l\n"
+              "    return i64 0\n}}\n")
+    text = ('program 1\nfile "all.c"\nobject @l 40 align 8\nobject @n 4 align 4\n'
+            + thread.format(0, lines[0]) + thread.format(1, lines[1])
+            + "function @main() -> i32 {\n  b:\n    %t = create @t0, 0\n    %u = create @t1, 0\n    return i32 0\n}\n")
+    done = world.view(command, "--json", "--program", written("all.program", text))
+    found = next(f for f in json.loads(done.out)["findings"] if f["key"] == race["key"])
+    need(done.code == 1 and found["fingerprint"] == race["fingerprint"], done)
+    need("context" in found, found)
+    need(found["context"]["together"] == "never" and "same lock" in found["context"]["reason"], found)
+    need("no run of the program as data has these places together" in found["message"], found["message"])
+    other = world.view(command, "--program", written("other.program", text.replace("all.c", "other.c")))
+    need(other.code == 1 and "as data" not in other.out, other)
+    need(world.view(command, "--program", "no such").code == 2, world.view(command, "--program", "no such"))
+
+
 def of_new_since(world, command):
     need(world.remote(command).code == 1)
     done = world.remote(command, "--new-since", world.job)
@@ -808,6 +831,7 @@ EFFECTS = [
     ("source-root", VIEW, of_source_root),
     ("baseline", VIEW, of_baseline),
     ("write-baseline", VIEW, of_baseline),
+    ("program", VIEW, of_program),
     ("new-since", VIEW, of_new_since),
     ("suppressions", VIEW, of_suppressions),
     ("fail-on", VIEW, of_fail_on),

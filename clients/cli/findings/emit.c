@@ -131,6 +131,9 @@ ft_status ft_emit_open(ft_emit *emit, const ft_options *options, ft_remote *remo
     if (options->apart) ft_ledger_count_apart(emit->ledger);
     if (options->any_fail_on) ft_ledger_fail_on(emit->ledger, options->fail_on);
     ft_status status = check_reports(options, err);
+    if (!status && options->program && access(options->program, R_OK))
+        status = ft_error_set(err, FT_USAGE, "--program %.300s cannot be read: %s",
+                              options->program, strerror(errno));
     if (!status)
         status =
             add_files(emit->ledger, &options->baselines, ft_ledger_add_baseline, "in ", file, err);

@@ -5,7 +5,8 @@
  * at once; other formats need the whole report, or all reports of the command, and are written at
  * the end (emit.c). The formats themselves are those of report/report.h.
  *
- * Imports: remote, files, common/base, common/report. */
+ * Imports: remote, files, programs, terminal, common/base, common/report,
+ * common/verdict. */
 #ifndef FT_CLI_FINDINGS_H
 #define FT_CLI_FINDINGS_H
 
@@ -33,6 +34,7 @@ typedef struct ft_pages {
     ft_view view;
     const char *file;
     size_t findings;       /* number of findings so far */
+    size_t asked;          /* of them, those that a program was asked about */
     ft_intern prints;      /* their fingerprints */
     FT_VEC(size_t) firsts; /* of each of them, the number of its first finding */
     FILE *lists[3];        /* "findings", "undecided", "safe": records as JSON; NULL: none kept */
@@ -76,6 +78,15 @@ bool ft_emit_is_wanted(const ft_options *options);
  * of ft_emit_open. */
 ft_status ft_emit_answer(const ft_options *options, json_t *report, const char *shown,
                          ft_exit *code, const char **file, ft_error *err) FT_MUST_CHECK;
+
+/* ---- ask_program.c: findings of a run, asked of all runs (--program) */
+
+/* Data races and deadlocks with a source place for each thread: can the threads be there together
+ * (docs/contexts.md)? The answer becomes the record's "context", and `never` is added to its
+ * message; the finding stays one. *asked counts them over all pages of a report, some dozens at
+ * most. Without the option nothing is done. */
+ft_status ft_findings_ask(const ft_options *options, const json_t *findings, size_t *asked,
+                          ft_error *err) FT_MUST_CHECK;
 
 /* ---- pages.c: a report, page by page */
 

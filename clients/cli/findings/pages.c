@@ -151,6 +151,7 @@ ft_status ft_pages_see(void *pages, json_t *page, ft_error *err)
     json_t *finding, *findings = json_object_get(page, LISTS[0]);
     bool text = p->emit->format == FT_REPORT_TEXT;
     ft_status status = write_witnesses(p, findings, err);
+    if (status == FT_OK) status = ft_findings_ask(p->emit->options, findings, &p->asked, err);
     bool whole = needs_whole(p->emit);
     if (status == FT_OK && !whole && text) print_findings(p, page);
     if (status == FT_OK && !whole && !text) status = keep_records(p, page, err);

@@ -120,6 +120,10 @@ static const option_row rows[] = {
     {"source-root", 0, VALUE_TEXT, "DIR", NULL, MEMBER(source_root), ANSWER_COMMANDS,
      "read source lines from the files under DIR instead of the recording, and obey comments "
      "\"foretell: ignore CHECK -- REASON\" in them"},
+    {"program", 0, VALUE_TEXT, "PROGRAM", NULL, MEMBER(program), VIEW_COMMANDS,
+     "the recorded program as data, or its source: data races and deadlocks are asked of all its "
+     "runs (`foretell context`), and a proof that their places are never held together is printed "
+     "beside the finding"},
     {"baseline", 0, VALUE_TEXTS, "FILE", NULL, MEMBER(baselines), ANSWER_COMMANDS,
      "known findings, which do not count for the exit code: a JSON report or a list of "
      "fingerprints; may be repeated"},

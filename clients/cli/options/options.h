@@ -108,6 +108,7 @@ typedef struct ft_options {
     ft_texts reports;           /* --report, FORMAT=FILE */
     ft_texts baselines;         /* --baseline files */
     ft_texts suppressions;      /* --suppressions files */
+    const char *program;        /* --program: sources or program as data of the recorded one */
     const char *write_baseline; /* the file to write */
     const char *new_since;      /* a job */
     const char *witness_dir;
