@@ -251,10 +251,13 @@ static void number_nodes(building *b)
     free(next);
 }
 
-/* Did the thread arrive last of the round that it leaves? */
+/* Did the thread arrive last of the round that it leaves? It may have in an earlier epoch. */
 static bool arrived_last(const building *b, size_t leave)
 {
     const ft_node *n = &b->s->nodes.data[leave];
+    const ft_epoch *e = &b->set->epochs.data[b->at.epoch];
+    uint32_t thread = b->native[n->thread];
+    if (b->number[leave] == 1 && thread < e->stands.len) return e->stands.data[thread].last;
     for (size_t i = leave; i-- > 0;) {
         const ft_node *before = &b->s->nodes.data[i];
         if (before->object == n->object && before->kind == FT_NODE_ARRIVE)

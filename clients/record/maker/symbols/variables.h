@@ -1,5 +1,5 @@
 /* Variables of a program's file by name: global and static ones, and each thread's own, from its
- * symbol table (libelf). */
+ * symbol table (libelf). Of several with one name those count that its debug information has. */
 #ifndef FT_RECORD_VARIABLES_H
 #define FT_RECORD_VARIABLES_H
 
@@ -15,7 +15,7 @@ typedef struct ft_variable {
     /* found: */
     uint32_t count;  /* how many have the name; 0: none, and the rest is not set */
     int64_t address; /* from the file's load address; own: from the thread pointer */
-    uint64_t size;
+    uint64_t size;   /* of several the largest */
 } ft_variable;
 
 /* Fills what is found of each of the n variables. FT_INPUT: the file has no symbol table. */
