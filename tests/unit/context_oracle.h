@@ -366,7 +366,7 @@ static inline void oracle_keep(oracle *o, const ft_interpreter *m)
     (void)ft_map_slot(&o->kept, h, 0, &fresh);
     if (!fresh) return;
     ft_vec_push(&o->contexts, s);
-    if (h % 8 || o->n_starts == ORACLE_STARTS) return;
+    if ((o->n_starts > 4 && h % 8) || o->n_starts == ORACLE_STARTS) return;
     if (ft_interpreter_state_of(m) != FT_INTERPRETER_GOING) return;
     o->starts[o->n_starts++] = (oracle_start){s, ft_interpreter_copy(m)};
 }

@@ -318,7 +318,7 @@ typedef struct running {
 
 typedef struct xstate {
     running threads[MOST_RUNNING];
-    uint32_t n, current, decided, asked, branches, waits, followed;
+    uint32_t n, current, decided, asked, branches, returns, waits, followed;
     uint8_t decisions[MOST_DECIDED];
     const cell *memory, *seen, *locks, *rw_locks, *barriers, *semaphores, *onces;
     FT_VEC(ft_term) constraints;

@@ -4,8 +4,8 @@
 
 #include "context/internal.h"
 
-/* A path of more instructions is cut. */
-enum { MOST_INSTRUCTIONS = 20000, MOST_CALLS = 200 };
+/* A path of more instructions, calls, or returns to calls of which nothing is known is cut. */
+enum { MOST_INSTRUCTIONS = 20000, MOST_CALLS = 200, MOST_RETURNS = 6 };
 
 static void explore(exploration *x, xstate *s);
 static void end_path(exploration *x, xstate *s, bool is_cut);
@@ -232,6 +232,7 @@ static bool return_anywhere(exploration *x, xstate *s, uint32_t t)
         }
     }
     if (!x_decide(x, s, arms, n, &arm)) return false;
+    if (++s->returns > MOST_RETURNS) return cut(x, s); /* they could go on for ever */
     if (arm < ends) return end_thread(s, t);
     const ft_function *g = &c->program->functions.data[callers[arm].function];
     r->values.len = 0;
