@@ -509,7 +509,7 @@ static inline bool oracle_go_on(oracle_run *r, flow_random *random)
 static inline void oracle_begin_run(oracle_run *r, const oracle_start *from, uint32_t mask,
                                     flow_random *random)
 {
-    for (uint32_t t = 0; t < from->state.n; t++)
+    for (uint32_t t = 0; t < from->state.n && t < ORACLE_THREADS; t++)
         if (mask >> t & 1) r->number[t] = ++r->next;
     r->m = ft_interpreter_copy(from->at);
     while (oracle_go_on(r, random)) continue;
@@ -520,7 +520,7 @@ static inline void oracle_begin_run(oracle_run *r, const oracle_start *from, uin
 static inline uint32_t oracle_some(const oracle_state *s, flow_random *random, bool *others)
 {
     uint32_t live = 0, named = 0, most;
-    for (uint32_t t = 0; t < s->n; t++) {
+    for (uint32_t t = 0; t < s->n && t < ORACLE_THREADS; t++) {
         live |= (uint32_t)(s->threads[t].kind != 2) << t;
         named |= (uint32_t)(s->threads[t].kind < 2) << t;
     }
@@ -553,7 +553,7 @@ static inline bool oracle_check_run(ft_context *c, const ft_program *p, const or
     counts->runs++;
     if (c->followed) return true;
     ft_strbuf_printf(&text, "no path from");
-    for (uint32_t t = 0; t < from->state.n; t++)
+    for (uint32_t t = 0; t < from->state.n && t < ORACLE_THREADS; t++)
         if (mask >> t & 1)
             ft_strbuf_printf(&text, " T%u=@%u:%u/%u", t, from->state.threads[t].at.function,
                              from->state.threads[t].at.instruction, from->state.threads[t].reading);
