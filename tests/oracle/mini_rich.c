@@ -1,6 +1,6 @@
 #include "oracle/mini_rich.h"
 
-#include <stdio.h>
+#include <stddef.h>
 #include <string.h>
 
 /* Which shared places there are, and the guard under which a thread uses them. */
@@ -348,61 +348,44 @@ static void once(maker *m)
     m->held &= ~(1u << ONCE);
 }
 
-/* What a thread does, with how often, where, and which feature asks for it. */
+/* What a thread does: how often, which feature asks for it (0: all programs have it), whether it is
+ * for the outside of sections, for threads alone, and one of few operations. */
+#define IF(feature) (offsetof(features, feature) + 1)
 static const struct {
     void (*make)(maker *m);
     uint32_t weight;
-    bool outside; /* of sections */
-    bool in_thread;
-    bool operation;
+    size_t feature;
+    bool outside, in_thread, operation;
 } ROWS[] = {
-    {assign, 24, false, false, false},
-    {branch, 18, false, false, false},
-    {lock_section, 22, false, false, true},
-    {rw_section, 14, false, false, true},
-    {sem_section, 12, false, false, true},
-    {count, 8, true, false, true},
-    {computed_section, 8, true, false, true},
-    {kinds, 8, true, false, true},
-    {pointers, 12, false, true, false},
-    {atomics, 12, false, false, true},
-    {calls, 14, true, false, true},
-    {leaves, 6, false, false, false},
-    {check, 4, false, false, false},
-    {barrier, 10, true, true, true},
-    {once, 8, true, false, true},
-    {loop, 7, false, true, false},
-    {heap_section, 10, false, true, true},
+    {assign, 24, 0, false, false, false},
+    {branch, 18, 0, false, false, false},
+    {lock_section, 22, 0, false, false, true},
+    {rw_section, 14, IF(rw), false, false, true},
+    {sem_section, 12, IF(sems), false, false, true},
+    {count, 8, IF(sems), true, false, true},
+    {computed_section, 8, IF(computed), true, false, true},
+    {kinds, 8, IF(kinds), true, false, true},
+    {pointers, 12, IF(pointers), false, true, false},
+    {atomics, 12, IF(atomics), false, false, true},
+    {calls, 14, IF(functions), true, false, true},
+    {leaves, 6, IF(exits), false, false, false},
+    {check, 4, IF(exits), false, false, false},
+    {barrier, 10, IF(barriers), true, true, true},
+    {once, 8, IF(once), true, false, true},
+    {loop, 7, IF(loops), false, true, false},
+    {heap_section, 10, IF(pointers), false, true, true},
 };
 enum { N_ROWS = sizeof ROWS / sizeof ROWS[0] };
 
 static bool is_asked(const maker *m, size_t i)
 {
-    const features *f = &m->has;
-    bool asked[N_ROWS] = {true,
-                          true,
-                          true,
-                          f->rw,
-                          f->sems,
-                          f->sems,
-                          f->computed,
-                          f->kinds,
-                          f->pointers,
-                          f->atomics,
-                          f->functions && m->function != 1,
-                          f->exits,
-                          f->exits,
-                          f->barriers,
-                          f->once,
-                          f->loops,
-                          f->pointers};
-    bool nested = m->held != 0;
-    if (!asked[i] || (ROWS[i].outside && nested) || (ROWS[i].in_thread && m->function))
-        return false;
+    const bool *has = (const bool *)&m->has;
+    if (ROWS[i].feature && !has[ROWS[i].feature - 1]) return false;
+    if ((ROWS[i].outside && m->held) || (ROWS[i].in_thread && m->function)) return false;
+    if (ROWS[i].make == calls && m->function == 1) return false; /* none comes before it */
     if (ROWS[i].make == branch && m->depth > 2) return false;
     if (ROWS[i].make == loop && m->depth > 1) return false;
-    if (ROWS[i].operation && m->depth > 3) return false;
-    return !ROWS[i].operation || m->operations > 0;
+    return !ROWS[i].operation || (m->depth <= 3 && m->operations > 0);
 }
 
 static void statement(maker *m)
