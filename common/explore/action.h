@@ -64,7 +64,8 @@ typedef enum ft_x_class {
     X(QUEUE, "queue", RWLOCK, "begins to wait for writing, before readers that come later")        \
     X(READ_UNLOCK, "read-unlock", RWLOCK, "releases a lock held for reading")                      \
     X(WRITE_UNLOCK, "write-unlock", RWLOCK, "releases a lock held for writing")                    \
-    X(ARRIVE, "arrive", BARRIER, "arrives at a barrier of `value` threads")                        \
+    X(ARRIVE, "arrive", BARRIER,                                                                   \
+      "arrives at a barrier of `value` threads; `value2` 1: in an order that counts")              \
     X(LEAVE, "leave", BARRIER, "goes on when all of the round have arrived")                       \
     X(ONCE_BEGIN, "once-begin", ONCE, "begins the initialiser, or passes if it is done")           \
     X(ONCE_END, "once-end", ONCE, "the initialiser is done, or (`value` 1) was left undone")       \

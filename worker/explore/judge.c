@@ -173,7 +173,10 @@ static bool is_equal(running *r, ft_interpreter *m, bool stuck)
         return state == FT_INTERPRETER_EXITED &&
                ft_interpreter_exit_code(m) == ft_sym_exit_code(r->m);
     default:
-        if (stuck) return state == FT_INTERPRETER_FAILED && e->kind == still;
+        if (stuck)
+            return state == FT_INTERPRETER_FAILED &&
+                   (e->kind == still ||
+                    (e->kind == FT_ERROR_DEADLOCK && ft_running_may_poll_on(r)));
         return state == FT_INTERPRETER_EXITED;
     }
 }
@@ -260,6 +263,17 @@ bool ft_running_order(running *r, ft_strbuf *bytes)
     c->picks.len = judged.picks.len;
     c->picks.cap = judged.picks.cap;
     return good;
+}
+
+bool ft_running_is_stuck(running *r)
+{
+    trial j;
+    uint64_t result;
+    bool shut_out = false;
+    begin(&j, r);
+    bool good = follow(&j, &shut_out) && ft_interpreter_settle(j.m) == FT_INTERPRETER_GOING;
+    end(&j, &result);
+    return !good;
 }
 
 /* ---- runs that an assumption discards ---- */

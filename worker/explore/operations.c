@@ -179,12 +179,12 @@ static bool add_operands(running *r, uint32_t t, const ft_instruction *in, ft_x_
     return numbers;
 }
 
-/* LEAVE names its round, from 1. */
+/* LEAVE names its round, from 1; ARRIVE says whether its place among the others counts. */
 static ft_x_operation barrier(running *r, uint32_t t, const ft_sym_operation *o)
 {
     ft_x_operation x = on(r, o->second ? FT_X_LEAVE : FT_X_ARRIVE, o->object);
     x.value = (int64_t)state_of(r, o).total;
-    if (o->second) x.value2 = r->round[t];
+    x.value2 = o->second ? r->round[t] : r->c->orders_arrivals;
     return x;
 }
 
@@ -217,11 +217,13 @@ static ft_x_operation section(const running *r, uint32_t t, ft_code code)
     return plain(FT_X_STEP); /* an error */
 }
 
-static ft_x_operation of_thread(ft_x_kind kind, uint64_t thread)
+/* An error waits for nothing, whether the other thread has ended or not. */
+static ft_x_operation join(const running *r, uint32_t t, uint64_t thread)
 {
-    return thread < FT_X_THREADS
-               ? (ft_x_operation){.kind = (uint16_t)kind, .object = (uint32_t)thread}
-               : plain(FT_X_STEP); /* an error */
+    if (thread >= ft_sym_thread_count(r->m) || thread == t ||
+        ft_sym_is_detached(r->m, (uint32_t)thread))
+        return plain(FT_X_STEP);
+    return (ft_x_operation){.kind = FT_X_JOIN, .object = (uint32_t)thread};
 }
 
 static bool may_be_in_section(ft_code code)
@@ -280,7 +282,7 @@ ft_status ft_running_operation(running *r, uint32_t t, const ft_sym_operation *o
             return refuse(r, o, "the program has more than 64 threads", err);
         break;
     case FT_CODE_JOIN:
-        *x = of_thread(FT_X_JOIN, o->object);
+        *x = join(r, t, o->object);
         break;
     case FT_CODE_ATOMIC_BEGIN:
     case FT_CODE_ATOMIC_END:

@@ -1,7 +1,15 @@
 /* Threads that poll: one that comes back to a place as it was, and did nothing in between but
  * attempts that changed nothing, would do the same again (explore/watch.h). It stands before AWAIT
  * then; and before LINGER where it does not come back as it was but had the same results for some
- * rounds. */
+ * rounds.
+ *
+ * A round may also take locks and give them back, or have atomic sections. The memory that it reads
+ * there is not watched: AWAIT is then of the round's attempts alone, often of none, and the thread
+ * may stand there although it could go on. Nothing is lost: in an execution with such a round all
+ * of its steps can be left out, since no other thread can tell (no instruction of the program tries
+ * a lock, or waits for one for a time); so the execution without them, which has the same end, is
+ * explored as well. A run that ends with such a thread is judged by the interpreter: if the thread
+ * could go on, the run is one of those that can be left out, and does not count. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +51,7 @@ void ft_running_copy_polls(running *to, const running *from)
         q->changes = p->changes;
         q->poll = p->poll;
         q->first = p->first;
+        q->holds = p->holds;
         for (size_t i = 0; i < p->visits.len; i++) {
             visit v = p->visits.data[i];
             v.mark = ft_sym_mark_share(v.mark);
@@ -52,6 +61,27 @@ void ft_running_copy_polls(running *to, const running *from)
 }
 
 /* ---- attempts ---- */
+
+static bool is_same_place(const ft_sym_place *a, const ft_sym_place *b)
+{
+    return a->function == b->function && a->instruction == b->instruction;
+}
+
+/* Takes a lock or gives it back. */
+static bool is_hold(const ft_sym_operation *o)
+{
+    static const bool HOLDS[FT_CODES] = {
+        [FT_CODE_LOCK] = true,       [FT_CODE_UNLOCK] = true,    [FT_CODE_READ_LOCK] = true,
+        [FT_CODE_WRITE_LOCK] = true, [FT_CODE_RW_UNLOCK] = true, [FT_CODE_ATOMIC_BEGIN] = true,
+        [FT_CODE_ATOMIC_END] = true,
+    };
+    return !o->arms && o->code < FT_CODES && HOLDS[o->code];
+}
+
+static bool is_held(const visit *v)
+{
+    return v->attempt.operation.kind == FT_X_NONE;
+}
 
 static bool is_content(ft_x_kind kind)
 {
@@ -83,9 +113,30 @@ static int64_t result_now(const running *r, const visit *v)
     return (int64_t)(bits << (64 - v->width)) >> (64 - v->width);
 }
 
+/* Was it there, and changed nothing since? */
+static bool was_here(const running *r, uint32_t t, const ft_sym_place *place)
+{
+    const poller *p = r->pollers[t];
+    if (!p || p->changes != ft_sym_changes(r->m, t)) return false;
+    for (size_t i = 0; i < p->visits.len; i++)
+        if (is_same_place(&p->visits.data[i].place, place)) return true;
+    return false;
+}
+
+/* Of a mutex that it tries while it holds it, too: no other thread can tell. Marks cost, and most
+ * locks are not taken in rounds: from the second visit on. */
+static polled hold(const running *r, uint32_t t, const ft_sym_operation *o)
+{
+    polled p = {.holds = true, .v = {.place = o->place}};
+    if (was_here(r, t, &o->place)) p.v.mark = ft_sym_mark_new(r->m, t);
+    return p;
+}
+
 polled ft_running_tries(running *r, uint32_t t, const ft_sym_operation *o, const ft_x_operation *x)
 {
     polled p = {.tries = !o->arms && is_attempt((ft_x_kind)x->kind)};
+    bool own = !o->arms && o->code == FT_CODE_TRY_LOCK && x->kind == FT_X_STEP;
+    if (own || (is_hold(o) && !r->c->tries_locks)) return hold(r, t, o);
     if (!p.tries) return p;
     p.v = (visit){.attempt = {.operation = *x}, .address = o->object, .place = o->place};
     if (is_content((ft_x_kind)x->kind)) {
@@ -119,11 +170,6 @@ static bool was_vain(const running *r, const visit *v)
                result_now(r, v) == v->attempt.result;
     }
     return !v->attempt.result;
-}
-
-static bool is_same_place(const ft_sym_place *a, const ft_sym_place *b)
-{
-    return a->function == b->function && a->instruction == b->instruction;
 }
 
 static bool is_same_attempt(const visit *a, const visit *b)
@@ -160,22 +206,31 @@ static void stand_before(running *r, uint32_t t, ft_x_kind kind, uint32_t first)
 {
     ft_x_attempt attempts[VISITS];
     poller *p = r->pollers[t];
-    uint32_t n = (uint32_t)p->visits.len - first;
+    uint32_t n = 0;
     ft_sym_place source = ft_sym_source(r->m, t);
-    for (uint32_t i = 0; i < n; i++) attempts[i] = p->visits.data[first + i].attempt;
+    p->holds = false;
+    for (size_t i = first; i < p->visits.len; i++) {
+        if (is_held(&p->visits.data[i]))
+            p->holds = true;
+        else
+            attempts[n++] = p->visits.data[i].attempt;
+    }
     p->poll = ft_x_watch(r->c->watches, kind, attempts, n);
     p->first = first;
     if (kind == FT_X_LINGER && comes_before(&source, &r->c->lingers)) r->c->lingers = source;
 }
 
-/* The thread stands before an attempt. */
+/* The thread stands before an instruction that others see. Rounds with locks are not lingered in:
+ * most such loops end. */
 static void look(running *r, uint32_t t, poller *p, const ft_sym_place *place)
 {
     uint32_t first = 0;
     for (uint32_t i = (uint32_t)p->visits.len; i-- > 0;)
-        if (is_same_place(&p->visits.data[i].place, place) &&
+        if (is_same_place(&p->visits.data[i].place, place) && p->visits.data[i].mark &&
             ft_sym_is_at(r->m, t, p->visits.data[i].mark))
             return stand_before(r, t, FT_X_AWAIT, i);
+    for (size_t i = 0; i < p->visits.len; i++)
+        if (is_held(&p->visits.data[i])) return;
     if (equal_rounds(p, place, &first) >= r->c->options.polls)
         stand_before(r, t, FT_X_LINGER, first);
 }
@@ -185,11 +240,11 @@ void ft_running_tried(running *r, uint32_t t, const ft_sym_operation *o, const f
 {
     ft_sym_operation next;
     (void)a;
-    if (!tried->tries && !r->pollers[t]) return;
+    if (!tried->tries && !tried->holds && !r->pollers[t]) return;
     poller *p = poller_of(r, t);
     uint64_t changes = ft_sym_changes(r->m, t);
-    bool keeps = tried->tries ? was_vain(r, &tried->v) : is_nothing(o);
-    if (tried->tries && keeps) {
+    bool keeps = tried->tries ? was_vain(r, &tried->v) : tried->holds || is_nothing(o);
+    if (tried->holds || (tried->tries && keeps)) {
         if (p->visits.len == VISITS) drop_first(p);
         ft_vec_push(&p->visits, tried->v);
     } else if (tried->tries) {
@@ -216,7 +271,16 @@ bool ft_running_differs(const running *r, uint32_t t)
 {
     const poller *p = r->pollers[t];
     for (size_t i = p->first; i < p->visits.len; i++)
-        if (result_now(r, &p->visits.data[i]) != p->visits.data[i].attempt.result) return true;
+        if (!is_held(&p->visits.data[i]) &&
+            result_now(r, &p->visits.data[i]) != p->visits.data[i].attempt.result)
+            return true;
+    return false;
+}
+
+bool ft_running_may_poll_on(const running *r)
+{
+    for (uint32_t t = 0; t < FT_X_THREADS; t++)
+        if (ft_running_poll(r, t) && r->pollers[t]->holds) return true;
     return false;
 }
 

@@ -39,7 +39,8 @@ typedef struct begun {
     uint64_t count; /* of a semaphore: with how much, which inputs may decide */
 } begun;
 
-/* An attempt of a thread, and where the thread stood before it. */
+/* An attempt of a thread (kind NONE: it took a lock, or gave it back), and where the thread stood
+ * before it; NULL: that is not known. */
 typedef struct visit {
     ft_sym_mark *mark;
     ft_x_attempt attempt;
@@ -54,7 +55,15 @@ typedef struct poller {
     uint64_t changes;
     ft_x_operation poll; /* NONE: it stands before none */
     uint32_t first;      /* of the poll: its first attempt */
+    bool holds;          /* its round takes locks: it may go on all the same (polls.c) */
 } poller;
+
+/* How long the newest thread has been alone: how often it came back to a place of its own. */
+typedef struct stay {
+    ft_sym_place at;
+    uint32_t steps, next, times;
+    bool yields; /* its newest step was a yield */
+} stay;
 
 typedef struct running {
     ft_symbolic *c;
@@ -67,6 +76,7 @@ typedef struct running {
     uint32_t made[FT_X_THREADS]; /* children so far */
     uint32_t steps[FT_X_THREADS];
     int64_t round[FT_X_THREADS];
+    stay stay;
     poller *pollers[FT_X_THREADS]; /* NULL: it made no attempt yet */
     uint64_t print;                /* with cutoffs: the state's fingerprint */
 } running;
@@ -101,7 +111,9 @@ struct ft_symbolic {
     ft_map met;    /* how often the run at hand had a fingerprint */
     ft_symbolic_counts counts;
     ft_x_watches *watches;
-    bool counts_atomics; /* an atomic's content is how often it was written: READ and WRITE */
+    bool tries_locks;     /* the program has instructions that find a lock held, and go on */
+    bool orders_arrivals; /* the program uses which thread comes to a barrier last */
+    bool counts_atomics;  /* an atomic's content is how often it was written: READ and WRITE */
     ft_symbolic_cut cuts[FT_SYMBOLIC_CUTS];
     size_t n_cuts;
     ft_sym_place overlap; /* the first instruction that was seen to; FT_NO_SYMBOL: none */
@@ -127,10 +139,13 @@ uint64_t ft_running_outcome(const running *r, const ft_sym_operation *o, const f
 /* Updates the run's knowledge by the action. */
 void ft_running_track(running *r, uint32_t t, const ft_sym_operation *o, const ft_x_action *a);
 
+/* ---- arrivals.c */
+bool ft_running_orders_arrivals(const ft_program *program);
+
 /* ---- polls.c: threads that poll (explore/watch.h) */
 /* Before a step of the thread that is no poll: what is compared behind it. */
 typedef struct polled {
-    bool tries;
+    bool tries, holds; /* it takes or gives back a lock */
     visit v;
 } polled;
 polled ft_running_tries(running *r, uint32_t t, const ft_sym_operation *o, const ft_x_operation *x);
@@ -139,6 +154,8 @@ void ft_running_tried(running *r, uint32_t t, const ft_sym_operation *o, const f
                       polled *p);
 /* The poll before which the thread stands; NULL: none. */
 const ft_x_operation *ft_running_poll(const running *r, uint32_t t);
+/* Some thread stands before a poll and may go on, though no attempt would turn out otherwise. */
+bool ft_running_may_poll_on(const running *r);
 /* Would an attempt that it watches turn out otherwise? */
 bool ft_running_differs(const running *r, uint32_t t);
 void ft_running_polls_on(running *r, uint32_t t, bool late); /* the poll was carried out */
@@ -160,6 +177,8 @@ bool ft_running_order(running *r, ft_strbuf *bytes);
 bool ft_running_judge(running *r, bool stuck, uint64_t *result);
 /* The same of a run that was cut: does it race? */
 bool ft_running_races_along(running *r, uint64_t *result, bool *races);
+/* Of a run that is stuck: does the interpreter find that no thread ever gets further? */
+bool ft_running_is_stuck(running *r);
 /* Is there a race before the assumption that discards the run? Then it is the run's result. */
 bool ft_running_races_before(running *r, uint64_t *result);
 

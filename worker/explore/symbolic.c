@@ -238,6 +238,30 @@ static bool is_late(const running *r, uint32_t t)
     return true;
 }
 
+/* A thread that yields, or goes round, may wait for the others: the run would not end without them.
+ * Loops that end by themselves are mostly shorter. */
+static bool is_to_give_way(const running *r)
+{
+    enum { OFTEN = 64 };
+    return r->stay.yields || r->stay.times >= OFTEN;
+}
+
+/* Places are compared with one of the thread's, taken anew after 2^k steps. */
+static void note_stay(running *r, bool same, const ft_sym_operation *o)
+{
+    stay *s = &r->stay;
+    if (!same || is_to_give_way(r)) *s = (stay){.next = 1};
+    s->yields = !o->arms && o->code == FT_CODE_YIELD;
+    if (s->steps++ == s->next) {
+        s->at = o->place;
+        s->next *= 2;
+        s->times = 0;
+    } else {
+        s->times += s->at.function == o->place.function &&
+                    s->at.instruction == o->place.instruction && !o->arms;
+    }
+}
+
 /* The poll before which the thread stands; FT_CONFLICT: it cannot be. */
 static ft_status step_poll(running *r, uint32_t t, const ft_x_pick *pick)
 {
@@ -283,6 +307,7 @@ static ft_status step(running *r, uint32_t t, const ft_x_pick *pick, bool *cut, 
     if (o.arms || (o.code == FT_CODE_ATOMIC_END && a.operation.kind == FT_X_UNLOCK))
         own.thread = UINT16_MAX;
     polled tried = ft_running_tries(r, t, &o, &a.operation);
+    note_stay(r, r->newest && r->newest->action.thread == t, &o);
     add_taken(r, &a, own, &clock);
     ft_sym_step(r->m, t, variant, &clock);
     ft_running_track(r, t, &o, &a);
@@ -296,13 +321,14 @@ static ft_status step(running *r, uint32_t t, const ft_x_pick *pick, bool *cut, 
 /* ---- a run ---- */
 
 /* Branches first: they are no scheduling points. Then the running thread while it can and is not to
- * be left alone. */
+ * be left alone, or to give way. */
 static bool choose(const running *r, uint32_t *thread)
 {
     ft_sym_operation o;
     uint32_t n = ft_sym_thread_count(r->m), avoided = UINT32_MAX, other = UINT32_MAX;
+    uint32_t first = is_to_give_way(r) ? 1 : 0;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t t = (*thread + i) % n;
+        uint32_t t = (*thread + first + i) % n;
         if (!can_go_on(r, t)) continue;
         bool avoids = r->c->task.avoid[t] == r->steps[t] + 1;
         bool branches = ft_sym_stands_before(r->m, t, &o) && o.arms;
@@ -509,7 +535,9 @@ static ft_status finish(void *context, uint32_t *slot, ft_x_run *run, ft_error *
     if (status == FT_OK) status = report(&r, run, err);
     if (status == FT_OK && run->end == FT_X_DONE) {
         if (!has_ended(&r)) run->end = FT_X_STUCK;
-        if (ft_sym_is_discarded(r.m)) run->end = FT_X_DISCARDED;
+        bool redundant = run->end == FT_X_STUCK && ft_running_may_poll_on(&r) &&
+                         !ft_sym_is_unknown(r.m) && !ft_running_is_stuck(&r);
+        if (redundant || ft_sym_is_discarded(r.m)) run->end = FT_X_DISCARDED;
     }
     if (status == FT_OK) conclude(&r, run);
     release(&r);
@@ -558,6 +586,22 @@ static uint64_t label(void *context, const ft_x_action *action)
     return ft_running_label(context, action);
 }
 
+static bool tries_locks(const ft_program *p)
+{
+    static const bool TRIES[FT_CODES] = {
+        [FT_CODE_TRY_LOCK] = true,
+        [FT_CODE_TIMED_LOCK] = true,
+        [FT_CODE_TRY_READ_LOCK] = true,
+        [FT_CODE_TRY_WRITE_LOCK] = true,
+    };
+    for (size_t i = 0; i < p->functions.len; i++) {
+        const ft_function *f = &p->functions.data[i];
+        for (size_t k = 0; k < f->instructions.len; k++)
+            if (TRIES[f->instructions.data[k].code]) return true;
+    }
+    return false;
+}
+
 ft_symbolic *ft_symbolic_new(const ft_program *program, const ft_symbolic_options *options)
 {
     FT_REQUIRE(program);
@@ -578,6 +622,8 @@ ft_symbolic *ft_symbolic_new(const ft_program *program, const ft_symbolic_option
                           .context = c->options.context};
     c->world = ft_sym_world_new(program, &own);
     c->counts_atomics = ft_sym_world_has_inputs(c->world) && !c->options.values;
+    c->tries_locks = tries_locks(program);
+    c->orders_arrivals = ft_running_orders_arrivals(program);
     c->n_objects = FIRST_OBJECT;
     c->n_threads = 1;
     c->watches = ft_x_watches_new();

@@ -135,8 +135,15 @@ struct ft_sym_world {
     FT_VEC(ft_term) scratch;
 };
 
+/* A lock that a thread holds. */
+typedef struct held {
+    uint64_t address, count; /* to write, how often */
+    uint32_t reads;
+} held;
+
 struct ft_sym_mark {
     uint32_t refs;
+    FT_VEC(held) held; /* in the order of the state's objects */
     FT_VEC(frame) frames;
     FT_VEC(value) values;
     FT_VEC(uint32_t) stack;
@@ -144,7 +151,7 @@ struct ft_sym_mark {
     content **contents; /* of the stack's objects */
     decisions decided;
     uint64_t changes, finishes;
-    bool begun, second, returned;
+    bool begun, second, returned, section;
 };
 
 /* At an unknown place of the object (number + 1). */

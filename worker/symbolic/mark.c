@@ -10,6 +10,33 @@
         (to)->len = (from)->len;                                                                   \
     } while (0)
 
+static held held_by(const sync_object *s, uint32_t t)
+{
+    return (held){s->address, s->owner == t + 1 ? s->count + 1 : 0, s->reads[t]};
+}
+
+static void note_held(const ft_sym_state *m, uint32_t t, ft_sym_mark *k)
+{
+    for (size_t i = 0; i < m->syncs.len; i++) {
+        held h = held_by(&m->syncs.data[i], t);
+        if (h.count || h.reads) ft_vec_push(&k->held, h);
+    }
+    k->section = m->section == t + 1;
+}
+
+static bool holds_the_same(const ft_sym_mark *k, const ft_sym_state *m, uint32_t t)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < m->syncs.len; i++) {
+        held h = held_by(&m->syncs.data[i], t);
+        if (!h.count && !h.reads) continue;
+        const held *was = at < k->held.len ? &k->held.data[at++] : NULL;
+        if (!was || was->address != h.address || was->count != h.count || was->reads != h.reads)
+            return false;
+    }
+    return at == k->held.len && k->section == (m->section == t + 1);
+}
+
 ft_sym_mark *ft_sym_mark_new(const ft_sym_state *m, uint32_t t)
 {
     const sym_thread *th = sym_thread_of(m, t);
@@ -28,12 +55,13 @@ ft_sym_mark *ft_sym_mark_new(const ft_sym_state *m, uint32_t t)
     k->begun = th->begun;
     k->second = th->second;
     k->returned = th->returned;
+    note_held(m, t, k);
     return k;
 }
 
 ft_sym_mark *ft_sym_mark_share(ft_sym_mark *k)
 {
-    k->refs++;
+    if (k) k->refs++;
     return k;
 }
 
@@ -42,6 +70,7 @@ void ft_sym_mark_free(ft_sym_mark *k)
     if (!k || --k->refs) return;
     for (size_t i = 0; i < k->stack.len; i++) sym_content_drop(k->contents[i]);
     free(k->contents);
+    ft_vec_release(&k->held);
     ft_vec_release(&k->frames);
     ft_vec_release(&k->values);
     ft_vec_release(&k->stack);
@@ -64,7 +93,7 @@ static bool has_registers(const ft_sym_mark *k, const sym_thread *th)
 {
     for (size_t i = k->frames.len; i-- > 0;) /* the innermost differs first */
         if (!is_equal_frame(&k->frames.data[i], &th->frames.data[i])) return false;
-    for (size_t i = k->values.len; i-- > 0;)
+    for (size_t i = k->values.len; i-- > 0 && !sym_fault_is(SYM_FAULT_MARK_VALUES);)
         if (!is_equal_value(&k->values.data[i], &th->values.data[i])) return false;
     return true;
 }
@@ -87,7 +116,7 @@ static bool has_decided(const ft_sym_mark *k, const sym_thread *th)
 
 static bool has_stack(const ft_sym_mark *k, const ft_sym_state *m, const sym_thread *th)
 {
-    for (size_t i = 0; i < k->stack.len; i++)
+    for (size_t i = 0; i < k->stack.len && !sym_fault_is(SYM_FAULT_MARK_STACK); i++)
         if (k->stack.data[i] != th->stack.data[i] ||
             !sym_content_is_equal(k->contents[i], m->objects.data[th->stack.data[i]].content))
             return false;
@@ -98,11 +127,12 @@ bool ft_sym_is_at(const ft_sym_state *m, uint32_t t, const ft_sym_mark *k)
 {
     const sym_thread *th = sym_thread_of(m, t);
     bool same = th->frames.len == k->frames.len && th->values.len == k->values.len &&
-                th->stack.len == k->stack.len && th->changes == k->changes &&
+                th->stack.len == k->stack.len &&
+                (th->changes == k->changes || sym_fault_is(SYM_FAULT_MARK_CHANGES)) &&
                 th->finishes == k->finishes && th->begun == k->begun && th->second == k->second &&
                 th->returned == k->returned && !th->failing && !th->ended && !th->open;
     return same && has_registers(k, th) && has_decided(k, th) && has_inputs(k, th) &&
-           has_stack(k, m, th);
+           has_stack(k, m, th) && holds_the_same(k, m, t);
 }
 
 uint64_t ft_sym_changes(const ft_sym_state *m, uint32_t t)

@@ -294,6 +294,8 @@ ft_sym_condition ft_sym_condition_of(const ft_sym_state *m, size_t i)
 
 void ft_sym_mark_bytes(const ft_sym_state *m, uint32_t t, const ft_sym_mark *k, ft_strbuf *out)
 {
+    number(out, k != NULL);
+    if (!k) return;
     number(out, k->frames.len);
     for (size_t i = 0; i < k->frames.len; i++) add_frame(&k->frames.data[i], out);
     number(out, k->values.len);
@@ -308,5 +310,11 @@ void ft_sym_mark_bytes(const ft_sym_state *m, uint32_t t, const ft_sym_mark *k, 
     add_decisions(&k->decided, out);
     number(out, sym_thread_of(m, t)->changes - k->changes);
     number(out, k->finishes);
-    number(out, (uint64_t)k->begun << 2 | (uint64_t)k->second << 1 | k->returned);
+    number(out, (uint64_t)k->section << 3 | (uint64_t)k->begun << 2 | (uint64_t)k->second << 1 |
+                    k->returned);
+    for (size_t i = 0; i < k->held.len; i++) {
+        number(out, k->held.data[i].address);
+        number(out, k->held.data[i].count << 8 | k->held.data[i].reads);
+    }
+    number(out, UINT64_MAX);
 }

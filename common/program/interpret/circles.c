@@ -115,6 +115,17 @@ static bool is_unused(const sync_object *s)
     return !s->owner && !s->count && !s->total && !s->readers && !s->waiters && !s->destroyed;
 }
 
+bool ft_circle_keeps(const ft_interpreter *m, const ft_interpreter *as)
+{
+    if (m->threads.len != as->threads.len) return false;
+    for (size_t i = 0; i < m->objects.len; i++) {
+        const memory_object *o = &m->objects.data[i];
+        bool known = i < as->objects.len;
+        if (!o->stack_of && !(known && is_equal_object(o, &as->objects.data[i]))) return false;
+    }
+    return true;
+}
+
 bool ft_circle_leaves(const ft_interpreter *m, const ft_interpreter *as, uint32_t t)
 {
     if (m->threads.len != as->threads.len || m->section != as->section) return false;

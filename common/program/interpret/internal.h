@@ -161,6 +161,8 @@ void ft_circle_free(circle *c); /* accepts NULL */
 bool ft_circle_is_closed(const circle *c, const ft_interpreter *m, uint32_t t);
 /* Is all that is not the thread's own the same in both? */
 bool ft_circle_leaves(const ft_interpreter *m, const ft_interpreter *as, uint32_t t);
+/* Is the memory that is on no stack as it was? */
+bool ft_circle_keeps(const ft_interpreter *m, const ft_interpreter *as);
 
 /* ---- value.c: pure arithmetic; an error kind, or FT_ERROR_NONE */
 ft_program_error ft_value_binary(ft_code code, uint8_t width, uint64_t a, uint64_t b, uint64_t *r);

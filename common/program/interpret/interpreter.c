@@ -578,14 +578,70 @@ static bool goes_round(const ft_interpreter *m, uint32_t t)
     return closed && !reads;
 }
 
+/* All states that the threads come to from here, each once. */
+typedef struct reached {
+    FT_VEC(ft_interpreter *) states;
+    ft_intern keys;
+    bool reads; /* some thread read an input */
+} reached;
+
+static void add_state(reached *r, ft_interpreter *m)
+{
+    ft_strbuf key = {0};
+    uint32_t before = r->keys.len;
+    ft_interpreter_state_bytes(m, &key);
+    ft_intern_add(&r->keys, key.text, key.len);
+    ft_strbuf_release(&key);
+    if (r->keys.len > before)
+        ft_vec_push(&r->states, m);
+    else
+        ft_interpreter_free(m);
+}
+
+static void add_next(reached *r, const ft_interpreter *m)
+{
+    uint64_t variants[FT_INTERPRETER_THREADS];
+    for (uint32_t t = 0; t < m->threads.len; t++) {
+        uint32_t n = ft_interpreter_choices(m, t, variants);
+        for (uint32_t i = 0; i < n; i++) {
+            ft_interpreter *next = ft_interpreter_copy(m);
+            next->options.input = no_input;
+            next->options.context = &r->reads;
+            ft_interpreter_step(next, t, variants[i]);
+            add_state(r, next);
+        }
+    }
+}
+
+/* Does nothing end, and no memory change, whatever the threads do from here on? They may take locks
+ * and give them back. */
+static bool rounds_never_end(const ft_interpreter *m)
+{
+    enum { MOST = 2000 };
+    reached r = {0};
+    bool same = true;
+    add_state(&r, ft_interpreter_copy(m));
+    for (size_t i = 0; i < r.states.len && same; i++) {
+        const ft_interpreter *at = r.states.data[i];
+        same = at->state == FT_INTERPRETER_GOING && !r.reads && i < MOST && ft_circle_keeps(at, m);
+        if (same) add_next(&r, at);
+    }
+    for (size_t i = 0; i < r.states.len; i++) ft_interpreter_free(r.states.data[i]);
+    ft_vec_release(&r.states);
+    ft_intern_release(&r.keys);
+    return same && !r.reads;
+}
+
 ft_interpreter_state ft_interpreter_settle(ft_interpreter *interpreter)
 {
+    int never = -1; /* not known */
     uint64_t variants[FT_INTERPRETER_THREADS];
     uint32_t n = (uint32_t)interpreter->threads.len, first = n;
     if (interpreter->state != FT_INTERPRETER_GOING) return interpreter->state;
     for (uint32_t t = n; t-- > 0;) {
         if (!ft_interpreter_choices(interpreter, t, variants)) continue;
-        if (!goes_round(interpreter, t)) return interpreter->state;
+        if (never < 0 && !goes_round(interpreter, t)) never = rounds_never_end(interpreter);
+        if (!never) return interpreter->state;
         first = t;
     }
     if (first < n && some_stands(interpreter))

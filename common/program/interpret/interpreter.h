@@ -123,7 +123,9 @@ ft_interpreter_state ft_interpreter_step(ft_interpreter *interpreter, uint32_t t
                                          uint64_t variant);
 
 /* Where each thread that can go on would, alone, come back to where it stands, and change nothing
- * on the way, the execution has ended: by the error LIVE_LOCK. Returns the state after it. */
+ * on the way, the execution has ended: by the error LIVE_LOCK. So it has where none of the states
+ * that can follow, up to 2,000, is an end or has other memory beside the stacks. Returns the state
+ * after it. */
 ft_interpreter_state ft_interpreter_settle(ft_interpreter *interpreter);
 
 /* The content of operand i of the instruction that the thread stands before. */
