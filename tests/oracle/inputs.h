@@ -21,6 +21,10 @@ typedef struct inputs_program {
 
 /* Every instruction of the table occurs in some. Few have races, and few more than 64 inputs. */
 void ft_inputs_random(uint64_t seed, inputs_program *p);
+/* The n-th program by hand, and which rule decides in it; false: there are no more. */
+bool ft_inputs_directed(size_t n, inputs_program *p, const char **what);
+/* The objects and functions that both kinds have. */
+void ft_inputs_start(inputs_program *p);
 void ft_inputs_release(inputs_program *p);
 
 /* Values of the inputs: for ft_interpreter_options.input. */

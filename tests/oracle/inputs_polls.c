@@ -10,6 +10,7 @@ typedef struct maker {
     inputs_program *p;
     uint32_t thread, next;
     uint32_t value; /* a register of 8 bits; 0: none */
+    bool locks;     /* rounds take locks, and no thread tries one */
 } maker;
 
 static uint32_t draw(maker *m, uint32_t n)
@@ -88,6 +89,7 @@ static void spin_long(maker *m)
 static void take(maker *m)
 {
     uint32_t top = fresh(m), out = fresh(m), x = fresh(m), c = fresh(m), kind = draw(m, 4);
+    if (m->locks && kind == 2) kind = 3;
     put(m, "jump l%u", top);
     label(m, top);
     if (kind == 0)
@@ -105,6 +107,59 @@ static void take(maker *m)
         put(m, "atomic_store seq_cst i8 0, @a0");
     else
         put(m, kind == 2 ? "%%r%u = unlock @m0" : "%%r%u = sem_post @sem", fresh(m));
+}
+
+/* A lock that is taken and given back, and the object that it protects. Nested in either order. */
+typedef struct hold {
+    const char *take, *read, *give, *object, *inner, *inner_end;
+} hold;
+
+static const hold HOLDS[] = {
+    {"lock @m1", "lock @m1", "unlock @m1", "g0", NULL, NULL},
+    {"write_lock @rw", "read_lock @rw", "rw_unlock @rw", "g1", NULL, NULL},
+    {"atomic_begin", "atomic_begin", "atomic_end", "s", NULL, NULL},
+    {"lock @m1", "lock @m1", "unlock @m1", "g0", "lock @m0", "unlock @m0"},
+    {"lock @m0", "lock @m0", "unlock @m0", "g0", "lock @m1", "unlock @m1"},
+};
+enum { N_HOLDS = sizeof HOLDS / sizeof HOLDS[0] };
+
+static void take_both(maker *m, const hold *h, bool reads)
+{
+    put(m, "%s", reads ? h->read : h->take);
+    if (h->inner) put(m, "%s", h->inner);
+}
+
+static void give_both(maker *m, const hold *h)
+{
+    if (h->inner) put(m, "%s", h->inner_end);
+    put(m, "%s", h->give);
+}
+
+/* Reads under a lock, or in an atomic section, until the value is there; sometimes writes too. */
+static void spin_held(maker *m)
+{
+    const hold *h = &HOLDS[draw(m, N_HOLDS)];
+    uint32_t top = fresh(m), out = fresh(m), x = fresh(m), c = fresh(m), y = fresh(m);
+    put(m, "jump l%u", top);
+    label(m, top);
+    if (draw(m, 4) == 0) put(m, "yield");
+    if (draw(m, 6) == 0) put(m, "%%r%u = atomic_load seq_cst i8 @a0", y);
+    take_both(m, h, true);
+    put(m, "%%r%u = load i8 @%s", x, h->object);
+    give_both(m, h);
+    put(m, "%%r%u = %s i8 %%r%u, %s", c, draw(m, 3) ? "eq" : "ne", x, byte(m));
+    put(m, "branch %%r%u, l%u, l%u", c, out, top);
+    label(m, out);
+    m->value = x;
+}
+
+static void change_held(maker *m)
+{
+    const hold *h = &HOLDS[draw(m, N_HOLDS)];
+    take_both(m, h, false);
+    put(m, "store i8 %s, @%s", byte(m), h->object);
+    bool section = *h->object == 's';
+    if (section || draw(m, 12)) give_both(m, h); /* else it is kept */
 }
 
 /* Gives up after some rounds. */
@@ -152,7 +207,12 @@ static void body(maker *m, uint32_t n, bool counts)
     put(m, "%%local = stack 1 1");
     for (; n; n--) {
         uint32_t kind = draw(m, 12);
-        if (kind < 5)
+        if (m->locks && draw(m, 2)) {
+            if (kind < 6)
+                change_held(m);
+            else
+                spin_held(m);
+        } else if (kind < 5)
             change(m);
         else if (kind < 7)
             spin(m);
@@ -169,7 +229,8 @@ static void body(maker *m, uint32_t n, bool counts)
 
 static const char START[] =
     "program 1\n"
-    "object @m0 40 align 8\nobject @sem 32 align 8\n"
+    "object @m0 40 align 8\nobject @m1 40 align 8\nobject @rw 56 align 8\n"
+    "object @sem 32 align 8\n"
     "object @g0 8 align 8\nobject @g1 8 align 8\nobject @s 8 align 8\nobject @in 8\n"
     "object @a0 1\nobject @a1 1\n";
 
@@ -179,6 +240,7 @@ void ft_inputs_random_polls(uint64_t seed, inputs_program *p)
     maker m = {.p = p, .random = seed * UINT64_C(0x9e3779b97f4a7c15) + 7};
     for (int i = 0; i < 3; i++) (void)draw(&m, 2);
     bool counts = draw(&m, 3) == 0;
+    m.locks = draw(&m, 2);
     p->n_threads = draw(&m, 4) == 0 ? 3 : 2;
     p->n_inputs = draw(&m, 2);
     for (uint32_t k = 0; k < p->n_inputs; k++) p->bits[k] = 1 + draw(&m, 2);

@@ -15,7 +15,8 @@ typedef struct maker {
     inputs_program *p;
     uint32_t thread, next, budget;      /* next: of registers and labels */
     uint32_t bytes[REGISTERS], n_bytes; /* registers of 8 bits that are assigned here */
-    bool held[2], wild;                 /* wild: errors are likely */
+    bool held[2], again[2], wild;       /* again: a thread may retake it; wild: errors are likely */
+    bool own;                           /* another thread reads an input */
     bool section;                       /* within an atomic one: nothing visible */
 } maker;
 
@@ -95,12 +96,15 @@ static void arithmetic(maker *m)
     } else if (kind < 7) {
         uint32_t k = draw(m, 7), a = fresh(m), b = fresh(m);
         bool safe = !m->wild || draw(m, 4);
-        put(m, "%%r%u = %s i8 %s, %d", a, safe ? "and" : "or", byte(m), 127);
+        put(m, "%%r%u = %s i8 %s, %d", a, safe ? "and" : "xor", byte(m), safe ? 127 : 128);
         put(m, "%%r%u = %s i8 %s, %d", b,
             !safe   ? "xor"
             : k < 4 ? "or"
                     : "and",
-            byte(m), k < 4 ? 1 : 7);
+            byte(m),
+            safe    ? (k < 4 ? 1 : 7)
+            : k < 4 ? (draw(m, 2) ? 1 : 255)
+                    : 8);
         put(m, "%%r%u = %s i8 %%r%u, %%r%u", r, RISKY[k], a, b);
     } else if (kind == 7) {
         uint32_t c = condition(m);
@@ -215,11 +219,11 @@ static void objects(maker *m)
 {
     uint32_t p = fresh(m), k = fresh(m), s = fresh(m), v = fresh(m), r = fresh(m);
     bool heap = draw(m, 2);
-    if (draw(m, 3) == 0) { /* of an unknown size */
+    if (draw(m, m->wild ? 2 : 3) == 0) { /* of an unknown size */
         uint32_t z = fresh(m), o = fresh(m);
         put(m, "%%r%u = and i8 %s, 3", k, byte(m));
         put(m, "%%r%u = zext i64 %%r%u", z, k);
-        put(m, "%%r%u = add i64 %%r%u, %d", o, z, m->wild && !draw(m, 3) ? 2 : 8);
+        put(m, "%%r%u = add i64 %%r%u, %d", o, z, m->wild && draw(m, 2) ? 2 : 8);
         put(m, "%%r%u = %s %%r%u", p, heap ? "alloc" : "stack 8", o);
     } else {
         put(m, "%%r%u = %s 8", p, heap ? "alloc" : "stack 8");
@@ -261,6 +265,51 @@ static void addresses(maker *m)
     assigned(m, r);
 }
 
+/* Addresses in memory, which others overwrite: whose object they mean goes with them. */
+static void pointers(maker *m)
+{
+    uint32_t o = fresh(m), n = fresh(m), d = fresh(m), q = fresh(m), p = fresh(m), r = fresh(m);
+    uint32_t at = 8 * draw(m, 2);
+    put(m, "%%r%u = mul i64 @own%u, 1", o, m->thread); /* a number without an object */
+    put(m, "%%r%u = mul i64 @tl, 1", n);
+    put(m, "%%r%u = sub i64 %%r%u, %%r%u", d, n, o);
+    put(m, "store i64 @own%u, @slot%u+%u", m->thread, m->thread, at);
+    if (!m->section && draw(m, 2)) put(m, "yield");
+    if (draw(m, 2)) put(m, "store i8 %s, @slot%u+%u", byte(m), m->thread, 8 - at);
+    if (draw(m, 2)) put(m, "store i64 %%r%u, @slot%u+%u", n, m->thread, at);
+    put(m, "%%r%u = load i64 @slot%u+%u", q, m->thread, at);
+    if (m->wild && draw(m, 4) == 0)
+        put(m, "%%r%u = add i64 %%r%u, %%r%u", p, q, d);
+    else
+        put(m, "%%r%u = add i64 %%r%u, %u", p, q, draw(m, 8));
+    put(m, "%%r%u = load i8 %%r%u", r, p);
+    assigned(m, r);
+}
+
+/* Errors that few programs have. */
+static void misuse(maker *m)
+{
+    uint32_t p = fresh(m), r = fresh(m);
+    switch (draw(m, 3)) {
+    case 0:
+        put(m, "%%r%u = call i64 @escapes()", p);
+        break;
+    case 1:
+        put(m, "store i8 %s, @table+%u", byte(m), draw(m, 8));
+        put(m, "%%r%u = add i64 @tl, 1", p);
+        break;
+    default: /* of bytes that are read together */
+        put(m, "store i8 %s, @own%u+2", byte(m), m->thread);
+        put(m, "store i8 %s, @own%u+3", byte(m), m->thread);
+        put(m, "%%r%u = load i16 @own%u+2", r, m->thread);
+        put(m, "%%e%u = eq i16 %%r%u, 258", r, r);
+        put(m, "assert \"258\" %%e%u", r);
+        return;
+    }
+    put(m, "%%r%u = load i8 %%r%u", r, p);
+    assigned(m, r);
+}
+
 /* ---- control ---- */
 
 static void block(maker *m, uint32_t depth);
@@ -279,13 +328,39 @@ static void inner(maker *m, uint32_t depth)
     m->n_bytes = before.n_bytes;
 }
 
+/* Lengths of output are forked into their values: behind it every input has one. */
+static void fork_inputs(maker *m, const char *name)
+{
+    for (uint32_t k = 0; k < m->p->n_inputs; k++)
+        put(m,
+            "%%%slast%u = load i8 @in+%u\n    %%%swide%u = zext i64 %%%slast%u\n"
+            "    output 1, @table, %%%swide%u",
+            name, k, k, name, k, name, k, name, k);
+}
+
+static void leave(maker *m)
+{
+    char name[24];
+    uint32_t c, e;
+    if (m->own || draw(m, 2)) {
+        put(m, "exit %u", 1 + draw(m, 3));
+        return;
+    }
+    c = condition(m);
+    e = fresh(m);
+    put(m, "%%r%u = zext i32 %%r%u", e, c);
+    snprintf(name, sizeof name, "x%u", e);
+    fork_inputs(m, name);
+    put(m, "exit %%r%u", e);
+}
+
 static void when(maker *m, uint32_t depth)
 {
     uint32_t c = condition(m), yes = fresh(m), no = fresh(m), behind = fresh(m);
     put(m, "branch %%r%u, l%u, l%u", c, yes, no);
     label(m, yes);
     if (!m->section && draw(m, 12) == 0) {
-        put(m, "exit %u", 1 + draw(m, 3));
+        leave(m);
     } else if (m->wild && draw(m, 6) == 0) {
         put(m, "%s", draw(m, 2) ? "fail \"failed\"" : "unreachable");
     } else {
@@ -344,7 +419,7 @@ static void check(maker *m)
 static void section(maker *m, uint32_t depth)
 {
     uint32_t k = draw(m, 2), r = fresh(m), c = fresh(m), yes = fresh(m), behind = fresh(m);
-    if (m->held[k] && draw(m, 8)) return;
+    if (m->held[k] && draw(m, m->again[k] ? 2 : 8)) return;
     bool was = m->held[k], tries = draw(m, 4) == 0;
     if (tries) {
         put(m, "%%r%u = %s @m%u", r, draw(m, 2) ? "try_lock" : "timed_lock", k);
@@ -507,7 +582,12 @@ static void statement(maker *m, uint32_t depth)
         objects(m);
         break;
     case 11:
-        addresses(m);
+        if (draw(m, 3))
+            addresses(m);
+        else if (m->wild && draw(m, 3) == 0)
+            misuse(m);
+        else
+            pointers(m);
         break;
     case 12: {
         uint32_t r = fresh(m);
@@ -559,6 +639,7 @@ static const char START[] =
     "    branch %c, first, second\n  first:\n    return %a\n  second:\n    return %b\n}\n"
     "function @sum(%a: i8, %b: i8) -> i8 {\n  s:\n    %p = stack 8 2\n    store i8 %a, %p\n"
     "    %x = load i8 %p\n    %c = add i8 %x, %b\n    return %c\n}\n"
+    "function @escapes() -> i64 {\n  s:\n    %p = stack 8 8\n    return %p\n}\n"
     "function @initialises() {\n  s:\n    %r = atomic_update add seq_cst i8 @a0, 1\n    "
     "return\n}\n";
 
@@ -573,6 +654,14 @@ static void read_inputs(maker *m, uint32_t first, uint32_t behind)
     }
 }
 
+/* So that what they hold is compared. */
+static void keep_registers(maker *m)
+{
+    uint32_t n = m->n_bytes < REGISTERS ? m->n_bytes : REGISTERS;
+    for (uint32_t k = 0; k < 4 && n && draw(m, 3); k++)
+        put(m, "store i8 %%r%u, @own%u+%u", m->bytes[draw(m, n)], m->thread, k);
+}
+
 static void thread_function(maker *m, uint32_t own_inputs)
 {
     ft_strbuf_printf(&m->p->text, "function @t%u(%%argument: i64) -> i64 {\n  start:\n", m->thread);
@@ -582,24 +671,35 @@ static void thread_function(maker *m, uint32_t own_inputs)
     read_input(m);
     block(m, 0);
     if (draw(m, 2)) block(m, 0);
+    keep_registers(m);
     if (m->p->n_threads > 2 && draw(m, 6) == 0) put(m, "%%r%u = barrier_wait @b", fresh(m));
     put(m, draw(m, 3) ? "return i64 0" : "end 5");
     ft_strbuf_puts(&m->p->text, "}\n");
 }
 
-/* Lengths of output are forked into their values: at the end every input has one. */
 static void end_main(maker *m)
 {
-    for (uint32_t t = 1; t < m->p->n_threads; t++) put(m, "%%joined%u = join %%thread%u", t, t);
+    for (uint32_t t = 1; t < m->p->n_threads; t++) {
+        bool once = !m->wild || draw(m, 8);
+        if (!once && draw(m, 2)) put(m, "detach %%thread%u", t);
+        put(m, "%%joined%u = join %%thread%u", t, t);
+        if (!once) put(m, "%%again%u = join %%thread%u", t, t);
+        if (draw(m, 2)) continue;
+        put(m, "%%part%u = trunc i8 %%joined%u", t, t); /* its result */
+        put(m, "store i8 %%part%u, @own%u+4", t, t);
+    }
     static const char *const OBJECTS[] = {"mutex_destroy @m0", "rw_destroy @rw", "cond_destroy @c",
                                           "sem_destroy @sem", "barrier_destroy @b"};
     if (draw(m, 3) == 0) put(m, "%s", OBJECTS[draw(m, 5)]);
-    for (uint32_t k = 0; k < m->p->n_inputs; k++)
-        put(m,
-            "%%last%u = load i8 @in+%u\n    %%wide%u = zext i64 %%last%u\n"
-            "    output 1, @table, %%wide%u",
-            k, k, k, k, k);
+    fork_inputs(m, "");
     put(m, "return i32 0");
+}
+
+void ft_inputs_start(inputs_program *p)
+{
+    ft_strbuf_puts(&p->text, START);
+    for (uint32_t t = 0; t < p->n_threads; t++)
+        ft_strbuf_printf(&p->text, "object @own%u 8 align 8\nobject @slot%u 16 align 8\n", t, t);
 }
 
 void ft_inputs_random(uint64_t seed, inputs_program *p)
@@ -612,9 +712,15 @@ void ft_inputs_random(uint64_t seed, inputs_program *p)
     for (uint32_t k = 0; k < p->n_inputs; k++) p->bits[k] = 1 + draw(&m, p->n_inputs > 2 ? 2 : 3);
     m.wild = draw(&m, 2);
     uint32_t own = p->n_threads > 1 && p->n_inputs && draw(&m, 3) == 0;
-    ft_strbuf_puts(&p->text, START);
-    for (uint32_t t = 0; t < p->n_threads; t++)
-        ft_strbuf_printf(&p->text, "object @own%u 8 align 8\n", t);
+    m.own = own;
+    static const char *const KINDS[] = {"", "normal", "checking", "recursive"};
+    uint32_t kinds[2];
+    for (uint32_t k = 0; k < 2; k++) {
+        kinds[k] = draw(&m, 2) ? draw(&m, 4) : 0;
+        m.again[k] = kinds[k] > 1;
+    }
+    if (p->n_inputs == 1 && draw(&m, 6) == 0) p->bits[0] = 6; /* more values than are tried */
+    ft_inputs_start(p);
     for (m.thread = 1; m.thread < p->n_threads; m.thread++) {
         m.budget = p->n_threads > 2 ? 5 : 9;
         thread_function(&m, own);
@@ -624,12 +730,8 @@ void ft_inputs_random(uint64_t seed, inputs_program *p)
     m.n_bytes = 0;
     memset(m.held, 0, sizeof m.held);
     ft_strbuf_puts(&p->text, "function @main() -> i32 {\n  start:\n");
-    if (draw(&m, 3) == 0)
-        put(&m, "mutex_init %s @m%u",
-            draw(&m, 2)   ? "recursive"
-            : draw(&m, 2) ? "checking"
-                          : "normal",
-            draw(&m, 2));
+    for (uint32_t k = 0; k < 2; k++)
+        if (kinds[k]) put(&m, "mutex_init %s @m%u", KINDS[kinds[k]], k);
     if (draw(&m, 4) == 0) put(&m, "%s", draw(&m, 2) ? "rw_init @rw" : "cond_init @c");
     put(&m, "sem_init @sem, %u", draw(&m, 2));
     put(&m, "barrier_init @b, 2");
@@ -648,6 +750,7 @@ void ft_inputs_random(uint64_t seed, inputs_program *p)
     p->n_inputs -= own;
     block(&m, 0);
     if (draw(&m, 2)) block(&m, 0);
+    keep_registers(&m);
     p->n_inputs = all;
     end_main(&m);
     ft_strbuf_puts(&p->text, "}\n");

@@ -65,7 +65,9 @@ static uint32_t known_to(const ft_sym_state *m, uint32_t t)
     m->world->scratch.len = 0;
     for (size_t i = 0; i < m->constraints.len; i++) {
         const constraint *c = &m->constraints.data[i];
-        if (c->step <= clock->of[c->thread]) ft_vec_push(&m->world->scratch, c->term);
+        bool is_cause = c->step <= clock->of[c->thread] || sym_fault_is(SYM_FAULT_ALL_CAUSES);
+        if (is_cause && !sym_fault_is(SYM_FAULT_NO_CAUSES))
+            ft_vec_push(&m->world->scratch, c->term);
     }
     return (uint32_t)m->world->scratch.len;
 }
@@ -99,13 +101,14 @@ bool sym_take_arm(ft_sym_state *m, uint32_t t, uint64_t arm)
     th->decided.of[th->decided.n++] = th->open->answer[arm];
     free(th->open);
     th->open = NULL;
-    bool holds = holds_now(m, term);
+    bool holds = holds_now(m, term) || sym_fault_is(SYM_FAULT_FEASIBLE);
     if (!holds) {
         uint32_t n = sym_all_known(m);
         sym_reply reply = sym_path_ask(m->world->path, m->world->scratch.data, n, term);
         if (reply.answer == FT_ANSWER_UNSAT) return is_infeasible(m);
         if (reply.answer == FT_ANSWER_UNKNOWN) m->unknown = true;
-        if (reply.answer == FT_ANSWER_SAT) sym_take_model(m, &reply);
+        if (reply.answer == FT_ANSWER_SAT && !sym_fault_is(SYM_FAULT_OLD_INPUTS))
+            sym_take_model(m, &reply);
     }
     ft_vec_push(&m->constraints, (constraint){term, t, th->steps});
     sym_note(m, &(ft_sym_note){.kind = FT_SYM_ARM, .thread = t, .term = term});
@@ -194,6 +197,7 @@ static bool one_is_open(ft_sym_state *m, uint32_t t, const ft_term *arms, const 
         open->term[open->n] = arms[i];
         open->answer[open->n++] = answers[i];
     }
+    if (sym_fault_is(SYM_FAULT_LAST_ARM) && open->n > 1) open->n--;
     *answer = open->n ? open->answer[0] : 0;
     return open->n == 1;
 }
@@ -242,7 +246,7 @@ bool sym_decide_exit(ft_sym_state *m, uint32_t t, value code, uint8_t width)
     enum { EXIT_BITS = 32 };
     uint64_t expected = (uint32_t)m->world->options.expect_exit, bits;
     bool holds;
-    if (!code.term) return true;
+    if (!code.term || sym_fault_is(SYM_FAULT_ANY_EXIT)) return true;
     if (width > EXIT_BITS) return sym_decide_value(m, t, code, width, &bits);
     ft_term term = sym_bits(m->world, code, width);
     return sym_decide_truth(m, t, sym_is(m->world, term, expected & ft_width_mask(width)), &holds);
@@ -263,7 +267,7 @@ bool sym_decide_value(ft_sym_state *m, uint32_t t, value v, uint8_t width, uint6
         m->unknown = true;
         return sym_fail(m, t, FT_ERROR_LIMIT, "the solver does not find the values of an operand");
     }
-    m->world->concretised += more;
+    m->world->concretised += more && !sym_fault_is(SYM_FAULT_UNCOUNTED);
     for (uint32_t i = 0; i < n; i++) arms[i] = sym_is(m->world, term, values[i]);
     return decide_among(m, t, arms, values, n, bits);
 }

@@ -10,7 +10,8 @@ typedef FT_VEC(ft_term) cases;
 static bool conflicts(const ft_sym_state *m, const access *a)
 {
     const object *o = &m->objects.data[a->object - 1];
-    uint64_t others = a->writes ? o->read | o->written : o->written;
+    bool all = a->writes && !sym_fault_is(SYM_FAULT_DOUBT_READS);
+    uint64_t others = all ? o->read | o->written : o->written;
     return others & ~(UINT64_C(1) << a->thread);
 }
 
@@ -43,11 +44,12 @@ static void add_pair(ft_sym_state *m, const access *a, const access *b, cases *a
 static bool list(ft_sym_state *m, cases *all)
 {
     bool whole = true;
+    if (sym_fault_is(SYM_FAULT_NO_DOUBTS)) return true;
     for (size_t i = 0; i < m->accesses.len; i++) {
         const access *a = &m->accesses.data[i];
         if (!conflicts(m, a)) continue;
         whole = add_places(m, a, all) && whole;
-        for (size_t k = 0; k < i; k++) {
+        for (size_t k = 0; k < i && !sym_fault_is(SYM_FAULT_DOUBT_PAIRS); k++) {
             const access *b = &m->accesses.data[k];
             if (a->object == b->object && a->thread != b->thread && (a->writes || b->writes))
                 add_pair(m, a, b, all);

@@ -5,6 +5,7 @@
 #include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "symbolic/faults.h"
 #include "symbolic/follow.h"
 #include "symbolic/path.h"
 #include "symbolic/state.h"

@@ -98,10 +98,12 @@ static void *copied(const void *from, size_t n)
 
 static page *own_page(page *from)
 {
-    if (from->refs == 1) return from;
+    if (from->refs == 1 || sym_fault_is(SYM_FAULT_SHARED_PAGE)) return from;
     page *p = copied(from, sizeof *p + from->size);
     p->refs = 1;
-    p->pointees = copied(from->pointees, from->size / 8 * sizeof *p->pointees);
+    p->pointees = sym_fault_is(SYM_FAULT_LOST_POINTEES)
+                      ? NULL
+                      : copied(from->pointees, from->size / 8 * sizeof *p->pointees);
     p->cells = copied(from->cells, from->size * sizeof *p->cells);
     from->refs--;
     return p;
@@ -109,7 +111,7 @@ static page *own_page(page *from)
 
 static content *own_content(content *from)
 {
-    if (from->refs == 1) return from;
+    if (from->refs == 1 || sym_fault_is(SYM_FAULT_SHARED_CONTENT)) return from;
     content *c = new_content(from->n);
     for (uint32_t i = 0; i < c->n; i++)
         if ((c->pages[i] = from->pages[i])) c->pages[i]->refs++;
@@ -167,6 +169,7 @@ uint32_t sym_object_new(ft_sym_state *m, uint64_t *next_base, uint64_t size, uin
 
 static void forget_pointees(object *o, uint64_t offset, uint64_t n)
 {
+    if (sym_fault_is(SYM_FAULT_OLD_POINTEE)) return;
     for (uint64_t i = offset / 8; n && i <= (offset + n - 1) / 8; i++) {
         const page *p = to_read(o, i * 8);
         if (p && p->pointees && p->pointees[i * 8 % PAGE / 8])
@@ -212,7 +215,7 @@ static void put_byte(object *o, uint64_t offset, uint8_t byte, cell c)
 {
     page *p = to_write(o, offset);
     p->bytes[offset % PAGE] = byte;
-    if (!p->cells && !c.term) return;
+    if (!c.term && (!p->cells || sym_fault_is(SYM_FAULT_OLD_TERM))) return;
     if (!p->cells) p->cells = ft_calloc(p->size, sizeof *p->cells);
     p->cells[offset % PAGE] = c;
 }
@@ -250,6 +253,7 @@ static value join_bytes(ft_sym_world *w, const uint8_t *bytes, const cell *cells
     ft_term all = byte_term(w, bytes[0], cells[0]);
     for (uint32_t i = 1; i < n; i++) {
         ft_term both[2] = {byte_term(w, bytes[i], cells[i]), all};
+        if (sym_fault_is(SYM_FAULT_BYTE_ORDER)) both[1] = both[0], both[0] = all;
         all = sym_apply(w, FT_OP_CONCAT, both, 2, 0, 0);
     }
     return sym_of_bits(w, all, width);
@@ -324,6 +328,7 @@ static bool is_inside_open(ft_sym_state *m, uint32_t t, const object *o, value o
 {
     ft_sym_world *w = m->world;
     value size = {.term = o->bytes};
+    if (sym_fault_is(SYM_FAULT_OPEN_SIZE)) return *inside = true;
     value some = sym_binary(w, FT_CODE_ULE, 64, sym_number(n), size);
     value rest = sym_binary(w, FT_CODE_SUB, 64, size, sym_number(n));
     value fits = sym_binary(w, FT_CODE_ULE, 64, offset, rest);
@@ -336,7 +341,8 @@ static bool is_inside(ft_sym_state *m, uint32_t t, const object *o, value addres
     bool inside;
     w->at = address.bits - o->base;
     w->offset = FT_NO_TERM;
-    bool near = n <= o->size && (address.term || w->at <= o->size - n);
+    uint64_t behind = sym_fault_is(SYM_FAULT_ANY_PLACE); /* bytes of others that count as its own */
+    bool near = n <= o->size && (address.term || w->at <= o->size - n + behind);
     if (!address.term && !(o->bytes && near)) {
         inside = near;
     } else if (o->bytes && near) {
@@ -353,6 +359,7 @@ static bool is_inside(ft_sym_state *m, uint32_t t, const object *o, value addres
             w->offset = sym_bits(m->world, offset, 64);
             value most = sym_number(o->size - n);
             value fits = sym_binary(m->world, FT_CODE_ULE, 64, offset, most);
+            if (sym_fault_is(SYM_FAULT_UNKNOWN_INSIDE)) fits = sym_number(1);
             if (!sym_decide_truth(m, t, sym_truth(m->world, fits), &inside)) return false;
             if (!offset.term) w->at = offset.bits, w->offset = FT_NO_TERM;
             if (inside && !most.bits) w->at = 0, w->offset = FT_NO_TERM;
@@ -376,9 +383,10 @@ bool sym_find(ft_sym_state *m, uint32_t t, value address, uint64_t n, bool write
         return sym_fail(m, t, address.bits < LOW ? FT_ERROR_NULL_ACCESS : FT_ERROR_BOUNDS,
                         "no object is at the address 0x%" PRIx64, address.bits);
     const object *o = object_of(m, w->object);
-    if (o->freed) return sym_fail(m, t, FT_ERROR_FREED, "the object was freed");
+    if (o->freed && !sym_fault_is(SYM_FAULT_FREED))
+        return sym_fail(m, t, FT_ERROR_FREED, "the object was freed");
     if (!is_inside(m, t, o, address, n, w)) return false;
-    if (writes && o->constant && n)
+    if (writes && o->constant && n && !sym_fault_is(SYM_FAULT_CONSTANT))
         return sym_fail(m, t, FT_ERROR_CONSTANT, "the object is constant");
     return true;
 }
@@ -389,6 +397,7 @@ static uint64_t places(const ft_sym_state *m, const where *w, uint64_t n, uint64
 {
     uint64_t rest, size = object_of(m, w->object)->size;
     unsigned k = sym_multiple(m->world->pool, w->offset, &rest);
+    k += sym_fault_is(SYM_FAULT_PLACES_APART);
     *apart = k >= 32 ? UINT64_C(1) << 32 : UINT64_C(1) << k;
     *first = rest % *apart;
     return *first > size - n ? 0 : (size - n - *first) / *apart + 1;
@@ -429,7 +438,7 @@ value sym_load_at(const ft_sym_state *m, const where *w, uint8_t width)
     if (!w->offset) return read_at(m, o, w->at, width);
     uint64_t first, apart, many = places(m, w, (width + 7u) / 8, &first, &apart);
     value v = read_at(m, o, first, width);
-    for (uint64_t i = 1; i < many; i++) {
+    for (uint64_t i = 1; i < many && !sym_fault_is(SYM_FAULT_FIRST_PLACE); i++) {
         uint64_t at = first + i * apart;
         v = sym_choice(m->world, sym_is(m->world, w->offset, at), read_at(m, o, at, width), v,
                        width);
@@ -447,6 +456,7 @@ void sym_store_at(ft_sym_state *m, uint32_t t, const where *w, uint8_t width, va
     uint64_t first, apart, many = places(m, w, (width + 7u) / 8, &first, &apart);
     for (uint64_t i = 0; i < many; i++) {
         uint64_t at = first + i * apart;
+        if (i && sym_fault_is(SYM_FAULT_STRONG_STORE)) break;
         value v = sym_choice(m->world, sym_is(m->world, w->offset, at), stored,
                              read_at(m, o, at, width), width);
         v.object = 0;
@@ -543,6 +553,7 @@ bool sym_copy(ft_sym_state *m, uint32_t t, value to, value from, uint64_t n, boo
     if (!find_range(m, t, from, n, false, &source) || !find_range(m, t, to, n, true, &target))
         return false;
     uint64_t apart = target.at > source.at ? target.at - source.at : source.at - target.at;
+    overlap = overlap || sym_fault_is(SYM_FAULT_COPY_OVERLAPS);
     if (!overlap && source.object == target.object && apart && apart < n)
         return sym_fail(m, t, FT_ERROR_OVERLAP,
                         "%" PRIu64 " bytes are copied over a distance of %" PRIu64, n, apart);
@@ -573,8 +584,10 @@ bool sym_free_object(ft_sym_state *m, uint32_t t, value address)
     if (!at) return true;
     uint32_t number = address.object ? address.object : object_around(m, at);
     object *o = number ? object_of(m, number) : NULL;
-    if (!o || !o->heap || at != o->base)
+    bool whole = o && (at == o->base || sym_fault_is(SYM_FAULT_FREED_PART));
+    if (!o || !o->heap || !whole)
         return sym_fail(m, t, FT_ERROR_BAD_FREE, "0x%" PRIx64 " is not what alloc returned", at);
+    if (o->freed && sym_fault_is(SYM_FAULT_FREED_TWICE)) return true;
     if (o->freed) return sym_fail(m, t, FT_ERROR_DOUBLE_FREE, "the object was freed before");
     note(m, t, &(where){number, 0, FT_NO_TERM}, o->size, true);
     o->freed = true;

@@ -6,6 +6,7 @@
 #include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "symbolic/faults.h"
 
 enum {
     MODELS = 24,      /* newest ones that are tried */
@@ -153,7 +154,9 @@ static const condition *condition_of(sym_path *p, ft_term term)
     condition c = {.first = (uint32_t)p->symbols.len};
     ft_term_symbols(p->pool, term, add_symbol, p);
     c.n = (uint32_t)p->symbols.len - c.first;
-    for (uint32_t i = 0; i < c.n; i++) c.mask |= UINT64_C(1) << p->symbols.data[c.first + i] % 64;
+    uint32_t counted = sym_fault_is(SYM_FAULT_SHORT_MASK) && c.n ? 1 : c.n;
+    for (uint32_t i = 0; i < counted; i++)
+        c.mask |= UINT64_C(1) << p->symbols.data[c.first + i] % 64;
     ft_vec_push(&p->conditions, c);
     return &p->conditions.data[at];
 }
@@ -184,9 +187,9 @@ static void make_slice(sym_path *p, const ft_term *conditions, uint32_t n, ft_te
         grew = false;
         for (uint32_t i = 0; i < n; i++) {
             uint64_t own = p->in.data[i] ? 0 : condition_of(p, conditions[i])->mask;
-            if (!(own & mask)) continue;
+            if (!(own & mask) || sym_fault_is(SYM_FAULT_EMPTY_SLICE)) continue;
             p->in.data[i] = true;
-            mask |= own;
+            if (!sym_fault_is(SYM_FAULT_DIRECT_SLICE)) mask |= own;
             grew = true;
             ft_vec_push(&p->slice, conditions[i]);
         }
@@ -196,13 +199,15 @@ static void make_slice(sym_path *p, const ft_term *conditions, uint32_t n, ft_te
 
 static uint64_t hash_of(const terms *t)
 {
+    if (sym_fault_is(SYM_FAULT_SAME_QUESTION)) return t->len;
     return ft_hash_bytes(t->data, t->len * sizeof *t->data, 11);
 }
 
 static bool is_entry(const sym_path *p, const entry *e, const terms *t)
 {
     return e->n_terms == t->len &&
-           memcmp(p->asked.data + e->terms, t->data, t->len * sizeof *t->data) == 0;
+           (sym_fault_is(SYM_FAULT_SAME_QUESTION) ||
+            memcmp(p->asked.data + e->terms, t->data, t->len * sizeof *t->data) == 0);
 }
 
 /* The question's entry; NULL: it was not asked. *key: where it belongs. */
@@ -246,7 +251,7 @@ static bool some_model_holds(sym_path *p)
     if (slice_holds(p)) return true;
     for (uint64_t i = 0; i < MODELS && i < p->n_models; i++) {
         load_model(p, &p->entries.data[p->newest_models[(p->n_models - 1 - i) % MODELS] - 1]);
-        if (slice_holds(p)) return true;
+        if (slice_holds(p) || sym_fault_is(SYM_FAULT_ANY_MODEL)) return true;
     }
     return false;
 }
@@ -265,7 +270,8 @@ static bool some_core_is_in(const sym_path *p)
 {
     for (uint64_t i = 0; i < CORES && i < p->n_cores; i++) {
         const entry *e = &p->entries.data[p->newest_cores[i] - 1];
-        if (contains(&p->slice, p->asked.data + e->terms, e->n_terms)) return true;
+        uint32_t n = sym_fault_is(SYM_FAULT_ANY_CORE) ? 1 : e->n_terms;
+        if (contains(&p->slice, p->asked.data + e->terms, n)) return true;
     }
     return false;
 }

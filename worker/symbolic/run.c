@@ -105,7 +105,7 @@ const ft_function *sym_function_at(ft_sym_state *m, uint32_t t, uint64_t address
 static void free_stack(ft_sym_state *m, uint32_t t, uint32_t keep)
 {
     sym_thread *th = sym_thread_of(m, t);
-    while (th->stack.len > keep) {
+    while (th->stack.len > keep && !sym_fault_is(SYM_FAULT_STACK_STAYS)) {
         object *o = &m->objects.data[th->stack.data[--th->stack.len]];
         m->bytes -= o->size;
         o->freed = true;
@@ -192,6 +192,7 @@ static bool choose(ft_sym_state *m, uint32_t t, const ft_instruction *in)
     value c = sym_operand(m, t, in, 0), a = sym_operand(m, t, in, 1), b = sym_operand(m, t, in, 2);
     bool first = c.bits;
     value v;
+    if (sym_fault_is(SYM_FAULT_FIRST_OBJECT)) b.object = a.object;
     if (c.term && a.object == b.object) {
         v = sym_choice(m->world, c.term, a, b, in->width);
         v.object = a.object;
@@ -348,7 +349,7 @@ static uint32_t arms_of(ft_sym_state *m, const ft_target *all, uint32_t n, ft_te
         ft_term either[2] = {k < many ? arms[k] : is, is};
         arms[k] = k < many ? sym_apply(w, FT_OP_OR, either, 2, 0, 0) : is;
         if (k == many) target[many++] = i;
-        arms[0] = sym_and(w, arms[0], sym_not(w, is));
+        if (!sym_fault_is(SYM_FAULT_SWITCH_REST)) arms[0] = sym_and(w, arms[0], sym_not(w, is));
     }
     return many;
 }
@@ -429,7 +430,10 @@ static bool call_at(ft_sym_state *m, uint32_t t, const ft_instruction *in)
     uint32_t n = in->n_operands - 1;
     for (uint32_t i = 0; i < n && i < MOST_ARGUMENTS; i++) widths[i] = width_of(m, t, in, i + 1);
     if (n > MOST_ARGUMENTS) return call_with(m, t, NULL, in, 1);
-    if (!sym_decide_value(m, t, sym_operand(m, t, in, 0), 64, &address)) return false;
+    value at = sym_operand(m, t, in, 0);
+    if (!sym_decide_value(m, t, at, 64, &address)) return false;
+    if (at.term && sym_fault_is(SYM_FAULT_SAME_FUNCTION))
+        address = m->world->function_base[m->world->program->functions.data[0].symbol];
     const ft_function *f = sym_function_at(m, t, address, in->width, widths, n);
     return f && call_with(m, t, f, in, 1);
 }
@@ -471,7 +475,7 @@ static bool assume(ft_sym_state *m, uint32_t t, const ft_instruction *in)
     value c = sym_operand(m, t, in, 0);
     bool holds = c.bits;
     if (c.term && !sym_decide_truth(m, t, c.term, &holds)) return false;
-    if (holds) return go_on(m, t);
+    if (holds || sym_fault_is(SYM_FAULT_ASSUMED)) return go_on(m, t);
     sym_thread_of(m, t)->stands = true;
     return false;
 }
@@ -485,6 +489,7 @@ static bool check(ft_sym_state *m, uint32_t t, const ft_instruction *in)
 {
     value c = sym_operand(m, t, in, 0);
     bool holds = c.bits;
+    if (c.term && sym_fault_is(SYM_FAULT_ASSERTED)) return go_on(m, t);
     if (c.term && !sym_decide_truth(m, t, c.term, &holds)) return false;
     return holds ? go_on(m, t) : fail(m, t, in);
 }

@@ -8,6 +8,10 @@
 
 #include "symbolic/internal.h"
 
+#ifdef FT_FAULTS
+sym_fault_kind sym_fault = SYM_FAULT_NONE;
+#endif
+
 static const char *const ENDS[FT_SYM_ENDS] = {
 #define FT_ROW(symbol, name, meaning) [FT_SYM_##symbol] = name,
     FT_SYM_END_TABLE(FT_ROW)
@@ -319,6 +323,11 @@ bool ft_sym_is_discarded(const ft_sym_state *m)
     return false;
 }
 
+bool ft_sym_is_detached(const ft_sym_state *m, uint32_t t)
+{
+    return sym_thread_of(m, t)->detached;
+}
+
 uint32_t ft_sym_section(const ft_sym_state *m)
 {
     return m->section;
@@ -364,7 +373,8 @@ bool ft_sym_operand(const ft_sym_state *m, uint32_t t, uint32_t i, uint64_t *bit
     return !v.term;
 }
 
-bool ft_sym_read(const ft_sym_state *m, uint64_t address, size_t n, void *bytes)
+static bool read_bytes(const ft_sym_state *m, uint64_t address, size_t n, bool now,
+                       unsigned char *bytes)
 {
     for (uint32_t i = 0; i < m->objects.len; i++) {
         const object *o = &m->objects.data[i];
@@ -373,12 +383,22 @@ bool ft_sym_read(const ft_sym_state *m, uint64_t address, size_t n, void *bytes)
         if (n > o->size - at) return false;
         for (size_t k = 0; k < n; k++) {
             value v = sym_load_at(m, &(where){i + 1, at + k, FT_NO_TERM}, 8);
-            if (v.term) return false;
-            ((unsigned char *)bytes)[k] = (unsigned char)v.bits;
+            if (v.term && !now) return false;
+            bytes[k] = (unsigned char)eval(m, v);
         }
         return true;
     }
     return false;
+}
+
+bool ft_sym_read(const ft_sym_state *m, uint64_t address, size_t n, void *bytes)
+{
+    return read_bytes(m, address, n, false, bytes);
+}
+
+bool ft_sym_read_now(const ft_sym_state *m, uint64_t address, size_t n, void *bytes)
+{
+    return read_bytes(m, address, n, true, bytes);
 }
 
 static void name_objects(const ft_sym_state *m, uint32_t t, const ft_instruction *in,

@@ -145,11 +145,12 @@ bool ft_sym_may_take(const ft_sym_state *state, uint32_t thread, uint64_t arm);
 void ft_sym_pass(ft_sym_state *state, uint32_t thread, const ft_sym_clock *clock);
 
 /* A thread's own state: where it is in each function, its registers, the memory of its stack, how
- * many values it has read of each input. Terms are equal if they are the same. */
+ * many values it has read of each input, the locks that it holds. Terms are equal if they are the
+ * same. */
 typedef struct ft_sym_mark ft_sym_mark;
 ft_sym_mark *ft_sym_mark_new(const ft_sym_state *state, uint32_t thread);
-ft_sym_mark *ft_sym_mark_share(ft_sym_mark *mark);
-void ft_sym_mark_free(ft_sym_mark *mark); /* one that holds it */
+ft_sym_mark *ft_sym_mark_share(ft_sym_mark *mark); /* accepts NULL */
+void ft_sym_mark_free(ft_sym_mark *mark);          /* one that holds it */
 bool ft_sym_is_at(const ft_sym_state *state, uint32_t thread, const ft_sym_mark *mark);
 /* How often the thread changed memory beside its stack, or made or freed an object of the heap. */
 uint64_t ft_sym_changes(const ft_sym_state *state, uint32_t thread);
@@ -190,6 +191,8 @@ bool ft_sym_settle(ft_sym_state *state);
 bool ft_sym_operand(const ft_sym_state *state, uint32_t thread, uint32_t i, uint64_t *bits);
 /* n bytes of a live object's memory; false: not all in one, or a term among them. */
 bool ft_sym_read(const ft_sym_state *state, uint64_t address, size_t n, void *bytes);
+/* The same, terms having their values for the inputs at hand. */
+bool ft_sym_read_now(const ft_sym_state *state, uint64_t address, size_t n, void *bytes);
 /* The exit code, of EXITED, for the inputs at hand. */
 int32_t ft_sym_exit_code(const ft_sym_state *state);
 
@@ -200,6 +203,7 @@ typedef struct ft_sym_object {
     ft_mutex_kind kind;
 } ft_sym_object;
 ft_sym_object ft_sym_object_at(const ft_sym_state *state, uint64_t address);
+bool ft_sym_is_detached(const ft_sym_state *state, uint32_t thread);
 /* The thread that is within an atomic section, + 1; 0: none. */
 uint32_t ft_sym_section(const ft_sym_state *state);
 

@@ -115,25 +115,28 @@ static bool take(step *s)
 
 static bool retake(step *s)
 {
-    if (s->s->mutex_kind == FT_MUTEX_RECURSIVE) return s->s->count++, result(s, 0);
+    bool again = s->s->mutex_kind == FT_MUTEX_RECURSIVE ||
+                 (s->s->mutex_kind == FT_MUTEX_CHECKING && sym_fault_is(SYM_FAULT_CHECKING));
+    if (again) return s->s->count++, result(s, 0);
     return result(s, s->in->code == FT_CODE_TRY_LOCK ? BUSY : DEADLOCKS);
 }
 
 static bool lock(step *s)
 {
-    if (s->variant) return result(s, TIMED_OUT);
+    if (s->variant && !sym_fault_is(SYM_FAULT_TIMED_WAITS)) return result(s, TIMED_OUT);
     return s->s->owner == s->t + 1 ? retake(s) : take(s);
 }
 
 static bool try_lock(step *s)
 {
     if (s->s->owner == s->t + 1) return retake(s);
-    return s->s->owner ? result(s, BUSY) : take(s);
+    return s->s->owner && !sym_fault_is(SYM_FAULT_TRY_TAKES) ? result(s, BUSY) : take(s);
 }
 
 static bool unlock(step *s)
 {
-    bool strange = s->s->owner != s->t + 1;
+    bool strange = s->s->owner != s->t + 1 && !sym_fault_is(SYM_FAULT_STRANGER);
+    if (sym_fault_is(SYM_FAULT_RETAKE_FREES)) s->s->count = 1;
     if (strange && s->s->mutex_kind != FT_MUTEX_NORMAL) return result(s, NOT_OWNER);
     if (strange) return misuse(s, "the thread unlocks a mutex that it does not hold");
     if (--s->s->count == 0) s->s->owner = 0;
@@ -177,6 +180,7 @@ static bool rw_unlock(step *s)
     }
     if (!(s->s->readers & bit(s->t)))
         return misuse(s, "the thread unlocks a read-write lock that it does not hold");
+    if (sym_fault_is(SYM_FAULT_READ_AGAIN)) s->s->reads[s->t] = 1;
     if (--s->s->reads[s->t] == 0) s->s->readers &= ~bit(s->t);
     return result(s, 0);
 }
@@ -190,7 +194,7 @@ static bool wait_begins(step *s, sync_object *mutex)
     if (mutex->owner != s->t + 1)
         return misuse(s, "the thread waits with a mutex that it does not hold");
     if (mutex->count > 1) return misuse(s, "the thread waits with a mutex that it holds twice");
-    mutex->owner = 0;
+    if (!sym_fault_is(SYM_FAULT_WAIT_HOLDS)) mutex->owner = 0;
     mutex->count = 0;
     s->s->waiters |= bit(s->t);
     s->stays = true;
@@ -206,13 +210,14 @@ static bool wait(step *s)
     if (!thread_of(s)->second) return wait_begins(s, mutex);
     s->s->waiters &= ~bit(s->t);
     s->s->notified &= ~bit(s->t);
-    mutex->owner = s->t + 1;
+    mutex->owner = sym_fault_is(SYM_FAULT_WAIT_FREE) ? 0 : s->t + 1;
     mutex->count = 1;
     return result(s, s->variant ? TIMED_OUT : 0);
 }
 
 static bool notify(step *s, uint64_t waiters)
 {
+    if (sym_fault_is(SYM_FAULT_SIGNAL_LOST) && s->variant) return true;
     s->s->waiters &= ~waiters;
     s->s->notified |= waiters;
     return true;
@@ -225,7 +230,8 @@ static bool signal_one(step *s)
 
 static bool broadcast(step *s)
 {
-    return notify(s, s->s->waiters);
+    uint64_t first = s->s->waiters & -s->s->waiters;
+    return notify(s, sym_fault_is(SYM_FAULT_BROADCAST_ONE) ? first : s->s->waiters);
 }
 
 /* ---- semaphores, barriers, once ---- */
@@ -244,7 +250,7 @@ static bool sem_try(step *s)
 
 static bool sem_post(step *s)
 {
-    s->s->count++;
+    s->s->count += !(s->s->count == 1 && sym_fault_is(SYM_FAULT_SEM_KEEPS));
     return result(s, 0);
 }
 
@@ -259,10 +265,10 @@ static bool barrier_wait(step *s)
     sym_thread *th = thread_of(s);
     if (th->second) {
         b->notified &= ~bit(s->t);
-        return result(s, th->outcome ? -1 : 0);
+        return result(s, th->outcome || sym_fault_is(SYM_FAULT_BARRIER_RESULT) ? -1 : 0);
     }
     b->waiters |= bit(s->t);
-    th->outcome = ++b->count == b->total;
+    th->outcome = ++b->count == b->total || sym_fault_is(SYM_FAULT_BARRIER_EARLY);
     if (th->outcome) {
         b->notified |= b->waiters;
         b->waiters = 0;
@@ -274,7 +280,7 @@ static bool barrier_wait(step *s)
 
 static bool once(step *s)
 {
-    if (s->s->count) return true;
+    if (s->s->count && !sym_fault_is(SYM_FAULT_ONCE_TWICE)) return true;
     uint64_t flag = s->s->address;
     const ft_function *f = sym_function_at(s->m, s->t, number(s, 1), 0, NULL, 0);
     if (!f) return false;
@@ -290,11 +296,13 @@ static bool once(step *s)
 
 static bool init(step *s)
 {
-    if (s->s->owner || s->s->waiters || s->s->readers)
+    bool used = s->s->owner || s->s->waiters || s->s->readers;
+    if (used && !sym_fault_is(SYM_FAULT_INIT_USED))
         return misuse(s, "the object is in use and is initialised again");
     sync_object made = {
         .address = s->s->address, .kind = s->s->kind, .mutex_kind = s->in->attribute};
-    if (made.kind == SYNC_SEMAPHORE) made.count = number(s, 1);
+    bool counts = made.kind == SYNC_SEMAPHORE && !sym_fault_is(SYM_FAULT_SEM_ZERO);
+    if (counts) made.count = number(s, 1);
     if (made.kind == SYNC_BARRIER) made.total = number(s, 1);
     *s->s = made;
     if (made.kind == SYNC_BARRIER && !made.total) return misuse(s, "a barrier of no threads");
@@ -316,7 +324,8 @@ static bool is_waited_for(const step *s)
 
 static bool destroy(step *s)
 {
-    if (s->s->owner || s->s->waiters || s->s->readers || is_waited_for(s))
+    bool used = s->s->owner || s->s->waiters || s->s->readers || is_waited_for(s);
+    if (used && !sym_fault_is(SYM_FAULT_DESTROY_USED))
         return misuse(s, "the object is in use and is destroyed");
     s->s->destroyed = true;
     return true;
@@ -354,7 +363,8 @@ static bool is_joinable(const ft_sym_state *m, uint32_t t, uint64_t other)
 {
     if (other >= m->threads.len || other == t) return false;
     const sym_thread *o = &m->threads.data[other];
-    return o->exists && !o->detached && !o->joined;
+    bool detached = o->detached && !sym_fault_is(SYM_FAULT_DETACHED);
+    return o->exists && !detached && !o->joined;
 }
 
 static bool join(step *s)
@@ -363,8 +373,9 @@ static bool join(step *s)
     if (!is_joinable(s->m, s->t, other))
         return misuse(s, "the thread cannot be joined: it is detached, joined or does not exist");
     sym_thread *o = sym_thread_of(s->m, (uint32_t)other);
-    o->joined = true;
-    sym_result(s->m, s->t, s->in, o->result);
+    o->joined = !sym_fault_is(SYM_FAULT_JOIN_TWICE);
+    value result = sym_fault_is(SYM_FAULT_JOIN_RESULT) ? sym_number(0) : o->result;
+    sym_result(s->m, s->t, s->in, result);
     return true;
 }
 
@@ -448,7 +459,7 @@ static bool update(step *s)
     else if (!before.object != !x.object)
         after.object = before.object + x.object;
     if (!put(s, at, after)) return false;
-    sym_result(s->m, s->t, s->in, before);
+    sym_result(s->m, s->t, s->in, sym_fault_is(SYM_FAULT_UPDATE_NEW) ? after : before);
     return true;
 }
 
@@ -460,6 +471,7 @@ static bool swap(step *s)
     value wanted = sym_operand(s->m, s->t, s->in, 2);
     if (!is_aligned(s, at) || !sym_load(s->m, s->t, at, width, &before)) return false;
     value equal = sym_binary(s->m->world, FT_CODE_EQ, width, before, expected);
+    if (sym_fault_is(SYM_FAULT_SWAP_ALWAYS)) equal = sym_number(1);
     value after = before;
     if (equal.term) {
         after = sym_choice(s->m->world, equal.term, wanted, before, width);
@@ -586,6 +598,7 @@ static uint32_t unless(bool waits, uint64_t variants[FT_SYM_THREADS])
 
 static bool is_held_by_other(const sync_object *s, uint32_t t)
 {
+    if (sym_fault_is(SYM_FAULT_HELD_TWICE)) return false;
     return s && s->owner && (s->owner != t + 1 || s->mutex_kind == FT_MUTEX_NORMAL);
 }
 
@@ -594,7 +607,7 @@ static uint32_t wait_choices(const ft_sym_state *m, uint32_t t, const ft_instruc
 {
     const sync_object *mutex = sym_sync_at(m, sym_sync_operand(m, t, in, 1));
     if (!c || (mutex && mutex->owner)) return 0;
-    if (c->notified & bit(t)) return one(variants, 0);
+    if (c->notified & bit(t) || sym_fault_is(SYM_FAULT_SPURIOUS)) return one(variants, 0);
     return in->code == FT_CODE_TIMED_WAIT ? one(variants, 1) : 0;
 }
 
@@ -627,24 +640,32 @@ uint32_t sym_sync_choices(const ft_sym_state *m, uint32_t t, uint64_t variants[F
     case FT_CODE_TIMED_LOCK:
         return one(variants, is_held_by_other(s, t));
     case FT_CODE_READ_LOCK:
-        return unless(s && s->owner && s->owner != t + 1, variants);
+        return unless(s && (s->owner || (sym_fault_is(SYM_FAULT_READERS_EXCLUDE) && s->readers)) &&
+                          s->owner != t + 1,
+                      variants);
     case FT_CODE_WRITE_LOCK:
-        return unless(s && s->owner != t + 1 && (s->owner || s->readers), variants);
+        return unless(s && s->owner != t + 1 &&
+                          (s->owner || (s->readers && !sym_fault_is(SYM_FAULT_WRITER_ENTERS))),
+                      variants);
     case FT_CODE_WAIT:
     case FT_CODE_TIMED_WAIT:
         return sym_thread_of(m, t)->second ? wait_choices(m, t, in, s, variants) : one(variants, 0);
     case FT_CODE_SIGNAL:
         return signal_choices(s, variants);
     case FT_CODE_SEM_WAIT:
-        return unless(s && s->kind == SYNC_SEMAPHORE && !s->count, variants);
+        return unless(s && s->kind == SYNC_SEMAPHORE && !s->count &&
+                          !sym_fault_is(SYM_FAULT_SEM_BELOW),
+                      variants);
     case FT_CODE_SEM_TIMED:
         return one(variants, s && s->kind == SYNC_SEMAPHORE && !s->count);
     case FT_CODE_BARRIER_WAIT:
         return unless(sym_thread_of(m, t)->second && !(s && s->notified & bit(t)), variants);
     case FT_CODE_ONCE:
-        return unless(s && s->owner, variants);
+        return unless(s && s->owner && !sym_fault_is(SYM_FAULT_ONCE_EARLY), variants);
     case FT_CODE_JOIN:
-        return unless(is_joinable(m, t, first) && !m->threads.data[first].ended, variants);
+        return unless(is_joinable(m, t, first) && !m->threads.data[first].ended &&
+                          !sym_fault_is(SYM_FAULT_JOIN_EARLY),
+                      variants);
     case FT_CODE_ATOMIC_BEGIN:
         return unless(m->section && m->section != t + 1, variants);
     default:

@@ -196,7 +196,7 @@ static ft_term sum(ft_sym_world *w, uint8_t width, ft_term a, ft_term b)
     ft_term_node node = ft_term_get(w->pool, a);
     if (node.op == FT_OP_BVADD && is_literal(w, node.children[1], &more)) {
         a = node.children[0];
-        n += more;
+        if (!sym_fault_is(SYM_FAULT_SUM_NUMBER)) n += more;
     }
     return two(w, FT_OP_BVADD, a, sym_literal(w, width, n));
 }
@@ -221,6 +221,7 @@ static bool logic(ft_sym_world *w, ft_code code, value a, value b, value *r)
     static const uint8_t LOGIC[FT_CODES] = {
         [FT_CODE_AND] = FT_OP_AND, [FT_CODE_MUL] = FT_OP_AND, [FT_CODE_OR] = FT_OP_OR,
         [FT_CODE_XOR] = FT_OP_XOR, [FT_CODE_ADD] = FT_OP_XOR, [FT_CODE_SUB] = FT_OP_XOR};
+    if (code == FT_CODE_OR && sym_fault_is(SYM_FAULT_TRUTH_XOR)) code = FT_CODE_XOR;
     if (!LOGIC[code]) return false;
     *r = truth(w, two(w, (ft_op)LOGIC[code], sym_truth(w, a), sym_truth(w, b)));
     return true;
@@ -240,6 +241,9 @@ value sym_binary(ft_sym_world *w, ft_code code, uint8_t width, value a, value b)
     if (code == FT_CODE_ADD) return sym_of_bits(w, sum(w, width, x, y), width);
     if (code == FT_CODE_SUB && !b.term)
         return sym_of_bits(w, sum(w, width, x, sym_literal(w, width, -b.bits)), width);
+    if (code == FT_CODE_SLT && sym_fault_is(SYM_FAULT_UNSIGNED_LESS)) code = FT_CODE_ULT;
+    if (code == FT_CODE_ULE && sym_fault_is(SYM_FAULT_OR_EQUAL)) code = FT_CODE_ULT;
+    if (code == FT_CODE_ASHR && sym_fault_is(SYM_FAULT_LOGICAL_SHIFT)) code = FT_CODE_LSHR;
     ft_term t = two(w, (ft_op)OPERATORS[code], x, y);
     return compares(code) ? truth(w, t) : sym_of_bits(w, t, width);
 }
@@ -268,6 +272,7 @@ static ft_term extended(ft_sym_world *w, ft_op op, ft_term t, uint8_t from, uint
 {
     ft_term c;
     uint64_t l, m;
+    if (sym_fault_is(SYM_FAULT_NO_SIGN)) op = FT_OP_ZERO_EXTEND;
     bool sign = op == FT_OP_SIGN_EXTEND;
     if (!is_choice_of_literals(w, t, &c, &l, &m))
         return sym_apply(w, op, &t, 1, (uint32_t)(width - from), 0);
@@ -282,7 +287,10 @@ value sym_unary(ft_sym_world *w, ft_code code, uint8_t from, uint8_t width, valu
         return sym_number(bits & ft_width_mask(width));
     }
     ft_term t = sym_bits(w, a, from);
-    if (code == FT_CODE_TRUNC) return sym_of_bits(w, sym_extract(w, t, width - 1u, 0), width);
+    uint32_t low =
+        sym_fault_is(SYM_FAULT_HIGH_PART) && code == FT_CODE_TRUNC ? (uint32_t)(from - width) : 0;
+    if (code == FT_CODE_TRUNC)
+        return sym_of_bits(w, sym_extract(w, t, low + width - 1u, low), width);
     return sym_of_bits(
         w,
         extended(w, code == FT_CODE_SEXT ? FT_OP_SIGN_EXTEND : FT_OP_ZERO_EXTEND, t, from, width),
@@ -292,6 +300,7 @@ value sym_unary(ft_sym_world *w, ft_code code, uint8_t from, uint8_t width, valu
 value sym_choice(ft_sym_world *w, ft_term condition, value a, value b, uint8_t width)
 {
     uint64_t bits;
+    if (sym_fault_is(SYM_FAULT_OTHER_CHOICE)) condition = sym_not(w, condition);
     if (is_literal(w, condition, &bits)) return bits ? a : b;
     if (!a.term && !b.term && a.bits == b.bits) return sym_number(a.bits);
     if (width == 1) return truth(w, three(w, condition, sym_truth(w, a), sym_truth(w, b)));
@@ -304,7 +313,9 @@ value sym_update(ft_sym_world *w, ft_update update, uint8_t width, value v, valu
         [FT_UPDATE_ADD] = FT_CODE_ADD, [FT_UPDATE_SUB] = FT_CODE_SUB,
         [FT_UPDATE_AND] = FT_CODE_AND, [FT_UPDATE_OR] = FT_CODE_OR,
         [FT_UPDATE_XOR] = FT_CODE_XOR, [FT_UPDATE_NAND] = FT_CODE_AND};
-    bool sign = update == FT_UPDATE_SMAX || update == FT_UPDATE_SMIN;
+    bool sign = (update == FT_UPDATE_SMAX && !sym_fault_is(SYM_FAULT_SIGNED_MAX)) ||
+                update == FT_UPDATE_SMIN;
+    if (update == FT_UPDATE_NAND && sym_fault_is(SYM_FAULT_NAND_IS_AND)) update = FT_UPDATE_AND;
     switch (update) {
     case FT_UPDATE_EXCHANGE:
         return x;
@@ -337,9 +348,10 @@ ft_term sym_goes_wrong(ft_sym_world *w, ft_code code, uint8_t width, value a, va
         return FT_NO_TERM;
     }
     ft_term y = sym_bits(w, b, width);
-    if (shifts) return two(w, FT_OP_BVUGE, y, sym_literal(w, width, width));
-    ft_term zero = sym_is(w, y, 0);
-    if (!sign) return zero;
+    ft_op far = sym_fault_is(SYM_FAULT_SHIFT_FAR) ? FT_OP_BVUGT : FT_OP_BVUGE;
+    if (shifts) return two(w, far, y, sym_literal(w, width, width));
+    ft_term zero = sym_is(w, y, sym_fault_is(SYM_FAULT_DIVIDES_ZERO) ? 2 : 0);
+    if (!sign || sym_fault_is(SYM_FAULT_DIVIDES_LEAST)) return zero;
     ft_term over = sym_and(w, sym_is(w, sym_bits(w, a, width), least), sym_is(w, y, ones));
     return two(w, FT_OP_OR, zero, over);
 }

@@ -1,0 +1,89 @@
+/* Every planted fault of symbolic states (symbolic/faults.h) is noticed by the comparisons with
+ * brute force, or by a contract. A fault is tried in a process of its own, which ends at the first
+ * difference. FT_SEEDS=N: give a fault up after so many random programs; FT_FAULT=NAME: try that
+ * one. */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "symbolic/faults.h"
+#include "symbolic_oracle.h"
+#include "symbolic_polls.h"
+
+enum { DEFAULT_SEEDS = 300, LIMIT = 500 };
+
+static const char *const NAMES[SYM_FAULTS] = {
+#define FT_ROW(symbol, doc) #symbol,
+    FT_SYMBOLIC_FAULT_TABLE(FT_ROW)
+#undef FT_ROW
+};
+
+static void compare_one(uint64_t seed, const inputs_program *p, totals *t)
+{
+    uint64_t copies = 0;
+    (void)walks_of(seed, p, false, &copies);
+    (void)walks_of(seed, p, true, &copies);
+    compare_program(seed, p, LIMIT, t);
+}
+
+static void compare_all(uint64_t seeds)
+{
+    totals t = {0};
+    polled_totals polled = {0};
+    inputs_program p;
+    const char *what;
+    for (size_t n = 0; ft_inputs_directed(n, &p, &what); n++) {
+        compare_one(n, &p, &t);
+        ft_inputs_release(&p);
+    }
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        ft_inputs_random(seed, &p);
+        compare_one(seed, &p, &t);
+        ft_inputs_release(&p);
+        if (seed % 16 == 0) compare_polls(seed / 16, &polled);
+    }
+}
+
+/* True: a comparison, or a contract, does not hold. */
+static bool is_noticed(sym_fault_kind fault, uint64_t seeds)
+{
+    int status = 0;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+        signal(SIGABRT, SIG_DFL);
+        signal(SIGSEGV, SIG_DFL);
+        symbolic_expects_differences = true;
+        sym_fault = fault;
+        compare_all(seeds);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+static void test_symbolic_faults_are_noticed(void **state)
+{
+    (void)state;
+    uint64_t seeds = number("FT_SEEDS", DEFAULT_SEEDS);
+    const char *only = getenv("FT_FAULT");
+    unsigned missed = 0;
+    for (int f = SYM_FAULT_NONE; f < SYM_FAULTS; f++) {
+        if (only && strcmp(only, NAMES[f]) != 0) continue;
+        bool noticed = is_noticed((sym_fault_kind)f, f == SYM_FAULT_NONE ? 50 : seeds);
+        if (noticed == (f != SYM_FAULT_NONE)) continue;
+        print_message("%s: %s\n", NAMES[f], noticed ? "noticed without a fault" : "MISSED");
+        missed++;
+    }
+    assert_int_equal(missed, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_symbolic_faults_are_noticed)};
+    return cmocka_run_group_tests_name("symbolic_faults", tests, NULL, NULL);
+}
