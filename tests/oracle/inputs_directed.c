@@ -19,6 +19,15 @@ static const row ROWS[] = {
     {"freed twice", 1, 0, 0, "", "%p = alloc 8\nfree %p\nfree %p\n"},
     {"a part is freed", 1, 0, 0, "", "%p = alloc 8\n%q = add i64 %p, 4\nfree %q\n"},
     {"a constant is written", 1, 0, 0, "", "store i8 1, @table+2\n"},
+    {"a copy of a state is as it was", 1, 0, 0, "", "yield\nstore i8 9, @tables\nyield\n"},
+    {"a copy that overlaps", 1, 0, 0, "", "copy @own0, @own0+1, 3\n"},
+    {"a size that inputs decide", 1, 1, 1, "",
+     "%z = zext i64 %a\n%s = add i64 %z, 4\n%p = alloc %s\n%q = add i64 %p, 4\n"
+     "store i8 1, %q\n"},
+    {"division by 0", 1, 1, 1, "", "%d = udiv i8 1, %a\n"},
+    {"once", 1, 0, 0, "",
+     "once @o, @initialises\nonce @o, @initialises\n%v = atomic_load seq_cst i8 @a0\n"
+     "%c = ne i8 %v, 1\n" EXIT("%c")},
     {"a stack that is left", 1, 0, 0, "", "%p = call i64 @escapes()\n%x = load i8 %p\n"},
     {"shift keeps the sign", 1, 1, 2, "",
      "%x = or i8 %a, 128\n%y = ashr i8 %x, 1\n%c = ult i8 %y, 128\n" EXIT("%c")},

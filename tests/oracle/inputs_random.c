@@ -719,7 +719,6 @@ void ft_inputs_random(uint64_t seed, inputs_program *p)
         kinds[k] = draw(&m, 2) ? draw(&m, 4) : 0;
         m.again[k] = kinds[k] > 1;
     }
-    if (p->n_inputs == 1 && draw(&m, 6) == 0) p->bits[0] = 6; /* more values than are tried */
     ft_inputs_start(p);
     for (m.thread = 1; m.thread < p->n_threads; m.thread++) {
         m.budget = p->n_threads > 2 ? 5 : 9;

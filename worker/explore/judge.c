@@ -312,10 +312,22 @@ static bool races_before(running *r, taken *const *all, const bool *last, size_t
     return races;
 }
 
+/* A thread that stands at the assumption did what comes before it, so threads that it made, or let
+ * go on, may race. */
+static bool races_along(running *r, uint64_t *result)
+{
+    trial j;
+    bool shut_out = false;
+    begin(&j, r);
+    bool races = follow(&j, &shut_out) && has_race(&j);
+    end(&j, result);
+    return races;
+}
+
 bool ft_running_races_before(running *r, uint64_t *result)
 {
     size_t n;
-    bool races = false;
+    bool races = races_along(r, result);
     taken **all = steps_of(r, &n);
     bool *last = ft_calloc(n + 1, sizeof *last);
     for (size_t i = 0; i < n; i++) last[i] = is_last(r, all[i]);

@@ -28,6 +28,7 @@ static uint32_t object_of(running *r, uint64_t address)
         r->c->n_objects++;
         ft_vec_push(&r->c->names, name);
     }
+    assert(*number >= FIRST_OBJECT && *number < r->c->n_objects); /* not a section, not NEVER */
     while (r->objects.len <= *number) ft_vec_push(&r->objects, (tracked){0});
     return (uint32_t)*number;
 }
@@ -182,6 +183,7 @@ static bool add_operands(running *r, uint32_t t, const ft_instruction *in, ft_x_
 /* LEAVE names its round, from 1; ARRIVE says whether its place among the others counts. */
 static ft_x_operation barrier(running *r, uint32_t t, const ft_sym_operation *o)
 {
+    if (!state_of(r, o).total) return plain(FT_X_STEP); /* an error: it was not initialised */
     ft_x_operation x = on(r, o->second ? FT_X_LEAVE : FT_X_ARRIVE, o->object);
     x.value = (int64_t)state_of(r, o).total;
     x.value2 = o->second ? r->round[t] : r->c->orders_arrivals;

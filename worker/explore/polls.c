@@ -207,6 +207,8 @@ static void stand_before(running *r, uint32_t t, ft_x_kind kind, uint32_t first)
     ft_x_attempt attempts[VISITS];
     poller *p = r->pollers[t];
     uint32_t n = 0;
+    FT_REQUIRE(first < p->visits.len);
+    assert(p->poll.kind == FT_X_NONE); /* a poll is carried out before the next round */
     ft_sym_place source = ft_sym_source(r->m, t);
     p->holds = false;
     for (size_t i = first; i < p->visits.len; i++) {
@@ -287,6 +289,7 @@ bool ft_running_may_poll_on(const running *r)
 void ft_running_polls_on(running *r, uint32_t t, bool late)
 {
     poller *p = r->pollers[t];
+    FT_REQUIRE(p && p->poll.kind != FT_X_NONE);
     p->poll = (ft_x_operation){.kind = FT_X_NONE};
     if (!late) forget(p); /* after a late one its round goes on */
 }

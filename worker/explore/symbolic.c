@@ -58,6 +58,7 @@ static running copy_of(const running *from)
 static void add_taken(running *r, const ft_x_action *a, ft_x_pick step, const ft_sym_clock *clock)
 {
     uint32_t width = ft_sym_thread_count(r->m);
+    FT_REQUIRE(clock->of[a->thread] == r->steps[a->thread] + 1);
     taken *x = ft_calloc(1, sizeof *x + width * sizeof *x->clock);
     *x = (taken){.refs = 1,
                  .before = r->newest,
@@ -100,6 +101,7 @@ static void drop_oldest(ft_symbolic *c)
     uint64_t at;
     snapshot *s = c->snapshots.data[c->kept];
     if (ft_map_get(&c->by_key, s->key, &at) && at == c->kept + 1) ft_map_put(&c->by_key, s->key, 0);
+    assert(c->kept < c->snapshots.len && c->kept_bytes >= s->bytes);
     c->kept_bytes -= s->bytes;
     release(&s->r);
     free(s);

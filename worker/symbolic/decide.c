@@ -65,6 +65,7 @@ static uint32_t known_to(const ft_sym_state *m, uint32_t t)
     m->world->scratch.len = 0;
     for (size_t i = 0; i < m->constraints.len; i++) {
         const constraint *c = &m->constraints.data[i];
+        assert(c->thread < m->threads.len);
         bool is_cause = c->step <= clock->of[c->thread] || sym_fault_is(SYM_FAULT_ALL_CAUSES);
         if (is_cause && !sym_fault_is(SYM_FAULT_NO_CAUSES))
             ft_vec_push(&m->world->scratch, c->term);
@@ -107,6 +108,7 @@ bool sym_take_arm(ft_sym_state *m, uint32_t t, uint64_t arm)
         sym_reply reply = sym_path_ask(m->world->path, m->world->scratch.data, n, term);
         if (reply.answer == FT_ANSWER_UNSAT) return is_infeasible(m);
         if (reply.answer == FT_ANSWER_UNKNOWN) m->unknown = true;
+        assert(reply.answer != FT_ANSWER_SAT || reply.n_model); /* else it would hold now */
         if (reply.answer == FT_ANSWER_SAT && !sym_fault_is(SYM_FAULT_OLD_INPUTS))
             sym_take_model(m, &reply);
     }

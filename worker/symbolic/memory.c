@@ -11,7 +11,9 @@ enum { GAP = 64, LOW = 4096, PLACES = 256 };
 
 static void drop_page(page *p)
 {
-    if (!p || --p->refs) return;
+    if (!p) return;
+    assert(p->refs);
+    if (--p->refs) return;
     free(p->pointees);
     free(p->cells);
     free(p);
@@ -19,7 +21,9 @@ static void drop_page(page *p)
 
 static void drop_content(content *c)
 {
-    if (!c || --c->refs) return;
+    if (!c) return;
+    assert(c->refs);
+    if (--c->refs) return;
     for (uint32_t i = 0; i < c->n; i++) drop_page(c->pages[i]);
     free(c);
 }
@@ -134,6 +138,7 @@ static object *object_of(const ft_sym_state *m, uint32_t number)
 static page *to_write(object *o, uint64_t offset)
 {
     uint32_t n = (uint32_t)(offset / PAGE);
+    FT_REQUIRE(o->content && n < o->content->n);
     o->content = own_content(o->content);
     page **p = &o->content->pages[n];
     *p = *p ? own_page(*p) : new_page(page_size(o, n));
@@ -143,6 +148,7 @@ static page *to_write(object *o, uint64_t offset)
 
 static const page *to_read(const object *o, uint64_t offset) /* NULL: zeros */
 {
+    FT_REQUIRE(o->content && offset / PAGE < o->content->n);
     return o->content->pages[offset / PAGE];
 }
 
@@ -158,6 +164,7 @@ bool sym_fits(ft_sym_state *m, uint32_t t, uint64_t size)
 
 uint32_t sym_object_new(ft_sym_state *m, uint64_t *next_base, uint64_t size, uint64_t align)
 {
+    FT_REQUIRE((align & (align - 1)) == 0);
     if (align < 16) align = 16;
     object o = {.base = (*next_base + align - 1) & ~(align - 1), .size = size};
     o.content = new_content((uint32_t)((size + PAGE - 1) / PAGE));
@@ -437,6 +444,7 @@ value sym_load_at(const ft_sym_state *m, const where *w, uint8_t width)
     const object *o = object_of(m, w->object);
     if (!w->offset) return read_at(m, o, w->at, width);
     uint64_t first, apart, many = places(m, w, (width + 7u) / 8, &first, &apart);
+    assert(many); /* else it would not be inside, or have been forked */
     value v = read_at(m, o, first, width);
     for (uint64_t i = 1; i < many && !sym_fault_is(SYM_FAULT_FIRST_PLACE); i++) {
         uint64_t at = first + i * apart;
@@ -454,6 +462,7 @@ void sym_store_at(ft_sym_state *m, uint32_t t, const where *w, uint8_t width, va
         return;
     }
     uint64_t first, apart, many = places(m, w, (width + 7u) / 8, &first, &apart);
+    assert(many && apart >= (width + 7u) / 8); /* else one place would overwrite the next */
     for (uint64_t i = 0; i < many; i++) {
         uint64_t at = first + i * apart;
         if (i && sym_fault_is(SYM_FAULT_STRONG_STORE)) break;
@@ -592,6 +601,7 @@ bool sym_free_object(ft_sym_state *m, uint32_t t, value address)
     note(m, t, &(where){number, 0, FT_NO_TERM}, o->size, true);
     o->freed = true;
     changes(m, t, o);
+    assert(m->bytes >= o->size);
     m->bytes -= o->size;
     sym_object_drop(o);
     return true;

@@ -118,6 +118,7 @@ static ft_value input_value(uint8_t width, uint64_t bits)
 static bool look_up(void *context, ft_symbol symbol, ft_value *value)
 {
     const assignment *a = context;
+    assert(symbol < a->p->widths.len);
     *value = input_value(a->p->widths.data[symbol], symbol < a->n ? a->inputs[symbol] : 0);
     return true;
 }
@@ -195,6 +196,7 @@ static void make_slice(sym_path *p, const ft_term *conditions, uint32_t n, ft_te
         }
     }
     sort_once(&p->slice);
+    assert(p->slice.len && p->slice.len <= n + 1);
 }
 
 static uint64_t hash_of(const terms *t)
@@ -345,6 +347,7 @@ static void make_core(const sym_path *p, terms *core)
 
 static uint32_t add_entry(sym_path *p, const terms *t, ft_answer answer)
 {
+    FT_REQUIRE(t->len);
     entry e = {.terms = p->asked.len,
                .n_terms = (uint32_t)t->len,
                .answer = answer,
@@ -376,6 +379,7 @@ static void keep_core(sym_path *p)
 {
     terms core = {0};
     make_core(p, &core);
+    assert(core.len <= p->slice.len);
     if (core.len) p->newest_cores[p->n_cores++ % CORES] = add_entry(p, &core, FT_ANSWER_UNSAT) + 1;
     ft_vec_release(&core);
 }
@@ -465,6 +469,7 @@ static bool few_values(sym_path *p, ft_term term, uint64_t *values, uint32_t few
     uint64_t least = 0, most = UINT64_MAX >> (64 - ft_term_sort(p->pool, term).width);
     for (*count = 0; *count < few; ++*count) {
         bool found;
+        assert(!*count || values[*count - 1] < least);
         if (!smallest(p, term, least, &values[*count], &found)) return false;
         if (!found || values[*count] == most) return *count += found, true;
         least = values[*count] + 1;

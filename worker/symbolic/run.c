@@ -51,6 +51,7 @@ static uint8_t width_of(const ft_sym_state *m, uint32_t t, const ft_instruction 
 void sym_result(ft_sym_state *m, uint32_t t, const ft_instruction *in, value v)
 {
     if (in->result == FT_NO_REGISTER) return;
+    assert(in->result < top(m, t)->function->registers.len);
     if (!v.term) v.bits &= ft_width_mask(top(m, t)->function->registers.data[in->result].width);
     registers(m, t)[in->result] = v;
 }
@@ -107,6 +108,7 @@ static void free_stack(ft_sym_state *m, uint32_t t, uint32_t keep)
     sym_thread *th = sym_thread_of(m, t);
     while (th->stack.len > keep && !sym_fault_is(SYM_FAULT_STACK_STAYS)) {
         object *o = &m->objects.data[th->stack.data[--th->stack.len]];
+        assert(m->bytes >= o->size && o->stack_of == t + 1);
         m->bytes -= o->size;
         o->freed = true;
         sym_object_drop(o);
@@ -300,6 +302,7 @@ static bool size(ft_sym_state *m, uint32_t t, const ft_instruction *in)
 static bool enter(ft_sym_state *m, uint32_t t, const ft_target *target)
 {
     frame *f = top(m, t);
+    assert(target->block < f->function->blocks.len);
     const ft_block *block = &f->function->blocks.data[target->block];
     value few[8], *v = target->n_operands > 8 ? ft_alloc(target->n_operands * sizeof *v) : few;
     for (uint32_t i = 0; i < target->n_operands; i++)

@@ -464,7 +464,7 @@ uint32_t ft_sym_choices(const ft_sym_state *m, uint32_t t, uint64_t variants[FT_
 static void finish_once(ft_sym_state *m, uint32_t t)
 {
     sync_object *s = sym_sync_at(m, sym_thread_of(m, t)->finishes);
-    assert(s);
+    assert(s && s->owner == t + 1);
     s->count = 1;
     s->owner = 0;
     sym_thread_of(m, t)->finishes = 0;

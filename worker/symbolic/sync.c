@@ -108,6 +108,7 @@ static value address(const step *s, uint32_t i)
 
 static bool take(step *s)
 {
+    assert(!s->s->owner);
     s->s->owner = s->t + 1;
     s->s->count = 1;
     return result(s, 0);
@@ -139,6 +140,7 @@ static bool unlock(step *s)
     if (sym_fault_is(SYM_FAULT_RETAKE_FREES)) s->s->count = 1;
     if (strange && s->s->mutex_kind != FT_MUTEX_NORMAL) return result(s, NOT_OWNER);
     if (strange) return misuse(s, "the thread unlocks a mutex that it does not hold");
+    assert(s->s->count);
     if (--s->s->count == 0) s->s->owner = 0;
     return result(s, 0);
 }
@@ -158,6 +160,7 @@ static bool take_to_read(step *s)
 static bool take_to_write(step *s)
 {
     if (s->s->owner == s->t + 1) return result(s, DEADLOCKS);
+    assert(!s->s->owner && !s->s->readers);
     s->s->owner = s->t + 1;
     return result(s, 0);
 }
@@ -217,6 +220,7 @@ static bool wait(step *s)
 
 static bool notify(step *s, uint64_t waiters)
 {
+    FT_REQUIRE(!(waiters & ~s->s->waiters)); /* whoever is woken waits */
     if (sym_fault_is(SYM_FAULT_SIGNAL_LOST) && s->variant) return true;
     s->s->waiters &= ~waiters;
     s->s->notified |= waiters;
@@ -239,6 +243,7 @@ static bool broadcast(step *s)
 static bool sem_take(step *s)
 {
     if (s->variant) return result(s, TIMED_OUT);
+    assert(s->s->count);
     s->s->count--;
     return result(s, 0);
 }
@@ -373,6 +378,7 @@ static bool join(step *s)
     if (!is_joinable(s->m, s->t, other))
         return misuse(s, "the thread cannot be joined: it is detached, joined or does not exist");
     sym_thread *o = sym_thread_of(s->m, (uint32_t)other);
+    assert(o->ended);
     o->joined = !sym_fault_is(SYM_FAULT_JOIN_TWICE);
     value result = sym_fault_is(SYM_FAULT_JOIN_RESULT) ? sym_number(0) : o->result;
     sym_result(s->m, s->t, s->in, result);
