@@ -102,6 +102,28 @@ static ft_status heap_cell(making *m, const ft_state_place *p, const char *place
     return cannot(m, place, "to which no variable of the program leads");
 }
 
+/* Nothing leads from a register of the program as data to where the compiler keeps the variable. */
+static ft_status local_cell(making *m, const ft_state_place *p, const char *place)
+{
+    const ft_epoch *e = epoch_of(m);
+    const ft_schedule_set *set = m->from->set;
+    ft_strbuf why = {0};
+    size_t n = e->stands.data[p->thread].calls.len;
+    ft_strbuf_puts(&why, "a local of ");
+    if (p->frame < n) {
+        const ft_schedule_place *at = &e->stands.data[p->thread].calls.data[n - 1 - p->frame];
+        ft_strbuf_puts(&why, ft_schedule_text_of(set, at->function));
+        if (at->file != FT_NO_ID)
+            ft_strbuf_printf(&why, " (at %s:%u)", ft_schedule_text_of(set, at->file), at->line);
+    } else {
+        ft_strbuf_puts(&why, "a function");
+    }
+    ft_strbuf_puts(&why, ", which cannot be read in a run; make it a static variable");
+    ft_status status = cannot(m, place, why.text);
+    ft_strbuf_release(&why);
+    return status;
+}
+
 static ft_status cell_of(making *m, const char *place, uint8_t width, unsigned depth,
                          uint32_t *term)
 {
@@ -118,7 +140,7 @@ static ft_status cell_of(making *m, const char *place, uint8_t width, unsigned d
     case FT_STATE_REGISTER:
         break;
     }
-    return cannot(m, place, "a local of a function, which a program cannot read when it runs");
+    return local_cell(m, &p, place);
 }
 
 /* ---- terms ---- */
