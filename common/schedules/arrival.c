@@ -64,6 +64,8 @@ static uint32_t object_number(const ft_arrival *a, const char *place)
 static bool address_of(const ft_arrival *a, const char *text, uint64_t *address)
 {
     ft_state_place p;
+    uint32_t handle;
+    if (ft_state_handle_read(text, &handle)) return *address = a->threads[handle], true;
     if (!ft_state_place_read(text, &p) || p.kind == FT_STATE_REGISTER) return false;
     if (p.kind == FT_STATE_HEAP || p.kind == FT_STATE_STACK) {
         uint32_t object = object_number(a, text);

@@ -205,7 +205,7 @@ typedef struct ft_epoch_object {
 typedef struct ft_epoch_cell {
     uint32_t place;   /* text */
     uint8_t width;    /* bits: 1 to 64; of memory a multiple of 8 */
-    uint32_t address; /* text: @g+8, heap:#1+0 ...; FT_NO_ID: a number */
+    uint32_t address; /* text: @g+8, heap:#1+0 ..., thread:1; FT_NO_ID: a number */
     uint64_t bits;    /* of a number */
 } ft_epoch_cell;
 
@@ -307,6 +307,8 @@ typedef struct ft_state_place {
     uint64_t offset;        /* but of REGISTER */
 } ft_state_place;
 bool ft_state_place_read(const char *text, ft_state_place *place); /* false: it is none */
+/* thread:1, as the content of a cell: the handle of that thread of the epoch. */
+bool ft_state_handle_read(const char *text, uint32_t *thread); /* false: it is none */
 
 /* The text form: each line an item, in the order of the structures above. The reader and the
  * printer are inverse. Errors have a line and a column.

@@ -202,6 +202,13 @@ static bool heap_place(const char *text, ft_state_place *p)
     return !*text;
 }
 
+bool ft_state_handle_read(const char *text, uint32_t *thread)
+{
+    if (strncmp(text, "thread:", 7) != 0) return false;
+    text += 7;
+    return small_number(&text, thread) && !*text && *thread < FT_SCHEDULE_THREADS;
+}
+
 bool ft_state_place_read(const char *text, ft_state_place *place)
 {
     *place = (ft_state_place){.kind = FT_STATE_GLOBAL};

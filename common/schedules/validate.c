@@ -63,6 +63,12 @@ static bool is_place(const ft_schedule_set *set, uint32_t text, ft_state_place *
     return place->kind == FT_STATE_GLOBAL || place->kind == FT_STATE_HEAP || place->thread < n;
 }
 
+static bool is_handle(const ft_schedule_set *set, uint32_t text, size_t n)
+{
+    uint32_t thread;
+    return ft_state_handle_read(ft_schedule_text_of(set, text), &thread) && thread < n;
+}
+
 /* An input of the program, or the content of a place. */
 static bool is_symbol(const ft_schedule_set *set, const ft_schedule_input *in)
 {
@@ -303,8 +309,9 @@ static ft_status check_cells(checked *c, const char *name)
                     (cell->width == 64 || cell->bits >> cell->width == 0);
         if (address)
             good = good && cell->width == 64 && !cell->bits &&
-                   is_place(c->set, cell->address, &to, e->stands.len) &&
-                   to.kind != FT_STATE_REGISTER;
+                   (is_handle(c->set, cell->address, e->stands.len) ||
+                    (is_place(c->set, cell->address, &to, e->stands.len) &&
+                     to.kind != FT_STATE_REGISTER));
         if (!good)
             return WRONG(c, "epoch %s: '%s' is not a cell of that width and content", name,
                          ft_schedule_text_of(c->set, cell->place));

@@ -561,6 +561,15 @@ static ft_status check_seed(checker *c, const json_t *value)
     return check_number(c, value, "a seed", 0, UINT32_MAX);
 }
 
+static ft_status check_epochs(checker *c, const json_t *value)
+{
+    const char *name = json_string_value(value);
+    if (name &&
+        (strcmp(name, "auto") == 0 || strcmp(name, "one") == 0 || strcmp(name, "markers") == 0))
+        return FT_OK;
+    return ft_error_set(c->err, FT_USAGE, "it must be auto, one or markers");
+}
+
 static ft_status check_entries(checker *c, const json_t *value)
 {
     return check_number(c, value, "a number of classes", 0, UINT32_MAX);
@@ -578,6 +587,7 @@ static ft_status check_cover(checker *c, const json_t *value)
                                      {"prefer", false, check_preference},
                                      {"dynamic", false, check_dynamic},
                                      {"seed", false, check_seed},
+                                     {"epochs", false, check_epochs},
                                      {"prefix", false, check_flag},
                                      {"entries", false, check_entries},
                                      {"set", false, check_set},

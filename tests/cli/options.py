@@ -1275,6 +1275,14 @@ def of_cover_dynamic(world, command):
     need(done.code == 2 and "no input 'none'" in done.err, done)
 
 
+def of_cover_epochs(world, command):
+    """A loop without a bound needs markers; one epoch does not cover it."""
+    endless = COVER.replace("jump done\n", "jump more\n")
+    need("not covered" in cover("--epochs", "one", "--budget", 1, program=endless).out)
+    need("not covered" not in cover(program=endless).out)
+    need("epoch entry" in schedules("--epochs", "markers") and "markers" in cover("--epochs", "three").err)
+
+
 def of_cover_prefix(world, command):
     need("prefix no" in schedules("--no-prefix") and "prefix yes" in schedules())
     need(schedules("--no-prefix").count("take") > schedules().count("take"))
@@ -1287,7 +1295,7 @@ def of_cover_entries(world, command):
 def of_cover_budget(world, command):
     endless = COVER.replace("jump done\n", "jump more\n")
     started = time.time()
-    done = cover("--budget", 1, program=endless)
+    done = cover("--budget", 1, "--epochs", "one", program=endless)
     need("not covered" in done.out and time.time() - started < 30, done)
 
 
@@ -1320,6 +1328,7 @@ EFFECTS += [
     ("order", "cover", of_cover_order),
     ("seed", "cover", of_cover_seed),
     ("dynamic", "cover", of_cover_dynamic),
+    ("epochs", "cover", of_cover_epochs),
     ("no-prefix", "cover", of_cover_prefix),
     ("entries", "cover", of_cover_entries),
     ("budget", "cover", of_cover_budget),

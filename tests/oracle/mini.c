@@ -574,9 +574,18 @@ static void read_input(mini *m)
     expect(m, ";");
 }
 
+/* An explicit marker (cover/markers.h). */
+static void mark(mini *m)
+{
+    ft_strbuf_printf(m->out, "    %%r%d = atomic_load seq_cst i32 @foretell_marker_cell\n",
+                     m->registers++);
+    expect(m, ";");
+}
+
 static void statement(mini *m)
 {
     const char *name = word(m);
+    if (strcmp(name, "marker") == 0) return mark(m);
     if (strcmp(name, "lock") == 0) return on_object(m, "lock", "@locks", LOCK);
     if (strcmp(name, "unlock") == 0) return on_object(m, "unlock", "@locks", LOCK);
     if (strcmp(name, "signal") == 0) return on_object(m, "signal", "@conds", COND);
@@ -769,7 +778,8 @@ void mini_text(const char *text, ft_strbuf *program)
     ft_strbuf_printf(program,
                      "program 1\nobject @locks %d align 8\nobject @conds %d align 8\n"
                      "object @bars %d align 8\nobject @rws %d align 8\nobject @sems %d align 8\n"
-                     "object @onces %d align 8\n%s\n%s",
+                     "object @onces %d align 8\n"
+                     "object @foretell_marker_cell 4 align 4 thread\n%s\n%s",
                      4 * LOCK, 4 * COND, 4 * BARRIER, 4 * RW, 4 * SEM, 4 * ONCE,
                      ft_strbuf_text(&m->objects), code.text);
     ft_strbuf_release(&m->objects);

@@ -11,7 +11,7 @@
  * threads from 1. Variables that begin with _ belong to the thread.
  *
  * Statements: lock E; unlock E; wait C L; signal C; bcast C; barrier B; if E { } else { };
- * while E { }; ret; abort; assert E; assume E; NAME = E; NAME[E] = E; create K; join K.
+ * while E { }; ret; abort; marker; assert E; assume E; NAME = E; NAME[E] = E; create K; join K.
  * Expressions: + - * % & | ^ == != < <= > >= && || ! ( ) numbers, names, NAME[E]; 32 bits,
  * unsigned. A lock, condition or barrier is a number, computed ones are below 4.
  *

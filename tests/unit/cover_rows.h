@@ -47,6 +47,27 @@ static const struct cover_row {
      "in x:1; F take { lock 0; unlock 0; give 0; } T { _p = &take; if x { call _p(1); } lock 1; }"},
     {"sections of two threads", "T { lock 0; unlock 0; } T { lock 0; unlock 0; }"},
 };
+/* Programs whose epochs end at markers. */
+static const struct cover_row COVER_EPOCH_ROWS[] = {
+    {"a marker on one side", "in x:1; T { if x { marker; } lock 0; unlock 0; }"},
+    {"two markers",
+     "in x:1; T { if x { marker; lock 0; unlock 0; } else { marker; lock 1; unlock 1; } }"},
+    {"what is decided before a marker",
+     "in x:1; var g; T { if x { g = 1; } marker; if g { lock 0; unlock 0; } }"},
+    {"the holder of a lock at a marker", "T { lock 0; marker; unlock 0; } T { lock 0; unlock 0; }"},
+    {"one thread without end", "var g; T { while 1 { lock 0; g = g + 1; unlock 0; } }"},
+    {"two threads without end", "var g; T { while 1 { lock 0; g = g + 1; unlock 0; } }"
+                                " T { while 1 { lock 0; g = g + 2; unlock 0; } }"},
+    {"a lock that changes", "var g; T { while 1 { lock g % 2; unlock g % 2; g = g + 1; } }"},
+    {"a stop flag",
+     "in n:2; var stop; T { _s = 0; while _s == 0 { lock 0; _s = stop; unlock 0; } }"
+     " T { _i = 0; while _i < n { lock 1; unlock 1; _i = _i + 1; } lock 0; stop = 1; unlock 0; }"},
+    {"a queue of one without end",
+     "var q; T { while 1 { lock 0; while q == 1 { wait 0 0; } q = 1; signal 1; unlock 0; } }"
+     " T { while 1 { lock 0; while q == 0 { wait 1 0; } q = 0; signal 0; unlock 0; } }"},
+};
+enum { COVER_N_EPOCH_ROWS = sizeof COVER_EPOCH_ROWS / sizeof COVER_EPOCH_ROWS[0] };
+
 enum { COVER_N_ROWS = sizeof COVER_ROWS / sizeof COVER_ROWS[0] };
 
 #endif

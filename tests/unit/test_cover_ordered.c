@@ -155,7 +155,7 @@ static void test_cover_ordered_pairs(void **state)
 static void test_cover_ten_thousand_nodes(void **state)
 {
     (void)state;
-    cover_search_options options = {.world = {.prefix = true}};
+    cover_search_options options = {.world = {.prefix = true}, .epochs = COVER_EPOCHS_ONE};
     cover_search_counts counts;
     ft_schedule_set *set = NULL;
     ft_error err = FT_ERROR_INIT;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "cover/closed.h"
 #include "cover/constrained.h"
 #include "cover/faults.h"
 #include "cover/ordered.h"
@@ -58,6 +59,8 @@ typedef struct certifying {
     const cover_certify_options *options;
     ft_schedule_set *set;
     const ft_epoch *epoch;
+    uint32_t epoch_number;
+    cover_closed closed;
     uint32_t number; /* of the schedule */
     const ft_schedule *schedule;
     ft_schedule_order order;
@@ -69,7 +72,9 @@ typedef struct certifying {
     ft_sym_place at[COVER_CERTIFICATES][2]; /* and where */
     uint8_t n_at[COVER_CERTIFICATES];
     cover_certificates *found;
-    bool late; /* races of a leaf were not all looked for */
+    bool late;      /* races of a leaf were not all looked for */
+    ft_error doubt; /* why arrivals could not be compared */
+    ft_strbuf text; /* scratch */
 } certifying;
 
 /* ---- terms ---- */
@@ -356,6 +361,34 @@ static void on_parting(void *context, const cover_parting *parting)
     ft_strbuf_release(&node);
 }
 
+typedef struct outside {
+    certifying *c;
+    ft_term condition;
+} outside;
+
+static void on_outside(void *context, ft_term condition, const char *what)
+{
+    const outside *o = context;
+    blame(o->c, COVER_CHECK_CLOSED, both(o->c, o->condition, condition), "%s", what);
+}
+
+/* The schedule goes on in another epoch, and no thread may stay behind for ever: one that could go
+ * on has had a node. */
+static void check_arrival(certifying *c, const cover_leaf *leaf, ft_term condition)
+{
+    outside o = {c, condition};
+    ft_error err = FT_ERROR_INIT;
+    if (cover_closed_check(&c->closed, c->schedule, leaf->state, on_outside, &o, &err) != FT_OK &&
+        c->doubt.code == FT_OK)
+        c->doubt = err;
+    if (!leaf->idle || cover_fault_is(COVER_FAULT_PROGRESS)) return;
+    ft_strbuf name = {0};
+    cover_world_thread_name(&c->world, (uint32_t)__builtin_ctzll(leaf->idle), &name);
+    blame(c, COVER_CHECK_DEADLOCK, condition,
+          "thread %s could go on, and the schedule has no node of it", name.text);
+    ft_strbuf_release(&name);
+}
+
 static void on_leaf(void *context, const cover_leaf *leaf)
 {
     certifying *c = context;
@@ -378,7 +411,9 @@ static void on_leaf(void *context, const cover_leaf *leaf)
     ft_vec_push(&c->good, condition);
     if (leaf->deadlocks && !cover_fault_is(COVER_FAULT_NEVER_STUCK))
         blame(c, COVER_CHECK_DEADLOCK, condition, "threads wait that only each other could wake");
-    if (leaf->kind == COVER_LEAF_OPEN && !cover_fault_is(COVER_FAULT_CLOSED))
+    if (leaf->kind == COVER_LEAF_OPEN && c->schedule->end == FT_SCHEDULE_EPOCH)
+        check_arrival(c, leaf, condition);
+    else if (leaf->kind == COVER_LEAF_OPEN && !cover_fault_is(COVER_FAULT_CLOSED))
         blame(c, COVER_CHECK_CLOSED, condition,
               "a thread could go on, and no epoch begins where the schedule ends");
     if (leaf->kind == COVER_LEAF_ENDLESS && !cover_fault_is(COVER_FAULT_ENDS))
@@ -414,6 +449,14 @@ static uint32_t question_ms(const certifying *c)
     return is_late(c) && ms > LATE_MS ? LATE_MS : ms;
 }
 
+/* A later epoch begins with more states than runs have there. */
+static const char *unconfirmed(certifying *c, const char *text)
+{
+    ft_strbuf_clear(&c->text);
+    ft_strbuf_printf(&c->text, "%s, in a state that no run was found for", text);
+    return c->text.text;
+}
+
 /* Asks whether the condition has an input; one that shows it refutes the certificate. */
 static void ask(certifying *c, cover_certificate_kind kind, ft_term condition)
 {
@@ -435,13 +478,19 @@ static void ask(certifying *c, cover_certificate_kind kind, ft_term condition)
     } else if (answer == FT_ANSWER_UNKNOWN) {
         add(c, kind, COVER_UNKNOWN, "the solver does not answer in its time");
     } else {
-        cover_replayed r = cover_replay(&c->world, &c->translation, c->set, c->schedule, kind,
-                                        q.model.data, q.model.len);
+        cover_replayed r =
+            c->epoch_number
+                ? cover_replay_from_entry(&c->world, c->set, kind, q.model.data, q.model.len)
+                : cover_replay(&c->world, &c->translation, c->set, c->schedule, kind, q.model.data,
+                               q.model.len);
         const char *text = c->first[kind].len ? c->first[kind].text : ROWS[kind].meaning;
         bool doubtful = r.needs && !r.shows;
-        cover_certificate *made = add(
-            c, kind, doubtful ? COVER_UNKNOWN : COVER_REFUTED,
-            doubtful ? "the inputs that the solver names do not show it in the interpreter" : text);
+        cover_certificate *made =
+            add(c, kind, doubtful ? COVER_UNKNOWN : COVER_REFUTED,
+                !doubtful ? text
+                : c->epoch_number
+                    ? unconfirmed(c, text)
+                    : "the inputs that the solver names do not show it in the interpreter");
         made->inputs = cover_model_of_set(&c->translation, q.model.data, q.model.len);
         made->n_inputs = (uint32_t)c->set->inputs.len;
         made->replayed = r.shows;
@@ -540,6 +589,15 @@ uint32_t cover_subject_kinds(cover_subject subject,
     return n;
 }
 
+/* The newest answer is not known. */
+static void doubt_last(certifying *c, const char *why)
+{
+    cover_certificate *last = &c->found->all.data[c->found->all.len - 1];
+    free(last->text);
+    last->text = ft_strdup(why);
+    last->answer = COVER_UNKNOWN;
+}
+
 /* Of paths that were not all followed nothing is proved; what was found on some may refute. */
 static void ask_from_leaves(certifying *c, ft_term domain, const ft_error *err)
 {
@@ -556,6 +614,10 @@ static void ask_from_leaves(certifying *c, ft_term domain, const ft_error *err)
         if (whole || c->of[kind].len) ask(c, kind, both(c, domain, wrong));
         bool refuted =
             c->found->all.len > before && c->found->all.data[before].answer == COVER_REFUTED;
+        if (whole && kind == COVER_CHECK_CLOSED && c->doubt.code != FT_OK && !refuted) {
+            doubt_last(c, c->doubt.message);
+            continue;
+        }
         if (whole || refuted) continue;
         if (c->found->all.len > before) free(c->found->all.data[--c->found->all.len].text);
         add(c, kind, COVER_UNKNOWN, err->message);
@@ -578,8 +640,10 @@ static void certify_schedule(certifying *c, uint32_t number)
     ft_error err = FT_ERROR_INIT;
     c->number = number;
     c->schedule = &c->epoch->schedules.data[number];
-    ft_term condition = cover_to_world(&c->translation, ft_schedule_condition(c->set, 0, number));
+    ft_term condition =
+        cover_to_world(&c->translation, ft_schedule_condition(c->set, c->epoch_number, number));
     forget(c);
+    c->doubt = (ft_error)FT_ERROR_INIT;
     ft_schedule_order_init(&c->order, c->schedule);
     for (uint32_t i = 0; i < c->order.n; i++)
         ft_map_put(&c->nodes,
@@ -589,9 +653,10 @@ static void certify_schedule(certifying *c, uint32_t number)
     cover_following f = {.world = &c->world,
                          .set = c->set,
                          .schedule = c->schedule,
+                         .begin = c->closed.beginnings[c->epoch_number],
                          .condition = domain,
                          .leaf = on_leaf,
-                         .part = on_parting,
+                         .part = c->epoch_number ? NULL : on_parting,
                          .possible = possible_of,
                          .context = c,
                          .max_leaves = c->options->max_leaves};
@@ -621,11 +686,13 @@ static void certify_cover(certifying *c)
     c->number = FT_NO_SCHEDULE;
     c->schedule = NULL;
     forget(c);
-    ft_term none =
-        cover_to_world(&c->translation, ft_schedule_condition(c->set, 0, FT_NO_SCHEDULE));
+    ft_term none = cover_to_world(&c->translation,
+                                  ft_schedule_condition(c->set, c->epoch_number, FT_NO_SCHEDULE));
     if (none && cover_fault_is(COVER_FAULT_COVERS)) none = truth(c, false);
     if (none)
-        ask(c, COVER_CHECK_COVER, negated(c, both(c, c->init, negated(c, none))));
+        ask(c, COVER_CHECK_COVER,
+            c->epoch_number ? both(c, c->init, none)
+                            : negated(c, both(c, c->init, negated(c, none))));
     else
         add(c, COVER_CHECK_COVER, COVER_UNKNOWN,
             "the selector has an input that the program does not read");
@@ -639,8 +706,6 @@ ft_status cover_fits(const ft_program *program, const ft_schedule_set *set, ft_e
         return ft_error_set(err, FT_INPUT,
                             "the set was made for another program: its hash is %s, this one's %s",
                             ft_schedule_text_of(set, set->program), hash);
-    if (set->epochs.len != 1)
-        return ft_error_set(err, FT_UNSUPPORTED, "sets of several epochs cannot be checked yet");
     return FT_OK;
 }
 
@@ -658,8 +723,28 @@ static void release(certifying *c)
         ft_vec_release(&c->of[k]);
         ft_strbuf_release(&c->first[k]);
     }
+    ft_strbuf_release(&c->text);
+    cover_closed_release(&c->closed);
     cover_translation_release(&c->translation);
     cover_world_release(&c->world);
+}
+
+static ft_status certify_epoch(certifying *c, uint32_t number, ft_error *err)
+{
+    const ft_sym_state *begin = c->closed.beginnings[number];
+    c->epoch = &c->set->epochs.data[number];
+    c->epoch_number = number;
+    cover_world_begin(&c->world, begin ? ft_sym_thread_count(begin) : 1);
+    cover_translation_release(&c->translation);
+    c->translation = (cover_translation){.world = &c->world, .set = c->set, .epoch = number};
+    c->init = truth(c, true);
+    if (c->epoch->init != FT_NO_TERM) c->init = cover_to_world(&c->translation, c->epoch->init);
+    if (c->init == FT_NO_TERM)
+        return ft_error_set(err, FT_INPUT, "init has an input that the program does not read");
+    if (is_asked(c, FT_NO_SCHEDULE)) certify_cover(c);
+    for (uint32_t i = 0; i < c->epoch->schedules.len; i++)
+        if (is_asked(c, i)) (is_late(c) ? skip_schedule : certify_schedule)(c, i);
+    return FT_OK;
 }
 
 ft_status cover_certify(const ft_program *program, ft_schedule_set *set,
@@ -669,19 +754,19 @@ ft_status cover_certify(const ft_program *program, ft_schedule_set *set,
     FT_REQUIRE(program && set && options && certificates);
     ft_status status = cover_fits(program, set, err);
     if (status != FT_OK) return status;
-    certifying c = {
-        .options = options, .set = set, .epoch = &set->epochs.data[0], .found = certificates};
+    for (size_t i = 0; i < set->inputs.len; i++)
+        if (set->inputs.data[i].dynamic && set->inputs.data[i].epoch)
+            return ft_error_set(err, FT_UNSUPPORTED,
+                                "inputs of later epochs that are not known at first cannot be "
+                                "checked");
+    certifying c = {.options = options, .set = set, .found = certificates};
     cover_world_options world = options->world;
     world.prefix = set->prefix;
+    world.epochs = false;
     cover_world_init(&c.world, program, &world);
-    c.translation = (cover_translation){.world = &c.world, .set = set};
-    c.init = truth(&c, true);
-    if (c.epoch->init != FT_NO_TERM) c.init = cover_to_world(&c.translation, c.epoch->init);
-    if (c.init == FT_NO_TERM)
-        status = ft_error_set(err, FT_INPUT, "init has an input that the program does not read");
-    if (status == FT_OK && is_asked(&c, FT_NO_SCHEDULE)) certify_cover(&c);
-    for (uint32_t i = 0; status == FT_OK && i < c.epoch->schedules.len; i++)
-        if (is_asked(&c, i)) (is_late(&c) ? skip_schedule : certify_schedule)(&c, i);
+    status = cover_closed_init(&c.closed, &c.world, set, err);
+    for (uint32_t i = 0; status == FT_OK && i < set->epochs.len; i++)
+        status = certify_epoch(&c, i, err);
     release(&c);
     return status;
 }

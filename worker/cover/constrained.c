@@ -441,6 +441,16 @@ static bool stands(const path *p)
     return false;
 }
 
+/* Threads that could go on and that the schedule has no node for. */
+static uint64_t idle_threads(const walking *w, const path *p)
+{
+    uint64_t idle = 0, variants[FT_SYM_THREADS];
+    for (uint32_t t = 0; t < ft_sym_thread_count(p->m); t++)
+        if (ft_sym_choices(p->m, t, variants) && (w->names[t] == FT_NO_ID || !p->done[w->names[t]]))
+            idle |= UINT64_C(1) << t;
+    return idle;
+}
+
 static void end_path(walking *w, path *p)
 {
     cover_leaf leaf = {.kind = COVER_LEAF_GOOD, .node = FT_NO_ID, .place = {FT_NO_SYMBOL, 0}};
@@ -453,6 +463,10 @@ static void end_path(walking *w, path *p)
     else if (!ends && could_go_on(p))
         leaf.kind = COVER_LEAF_OPEN;
     if (!ends) judge_endless(w, p, &leaf);
+    if (leaf.kind == COVER_LEAF_OPEN) {
+        leaf.state = p->m;
+        leaf.idle = idle_threads(w, p);
+    }
     call_leaf(w, p, &leaf);
 }
 
@@ -633,7 +647,11 @@ static bool name_threads(walking *w)
 
 static ft_status begin(walking *w)
 {
-    path first = {.m = ft_sym_new(w->f->world->world)};
+    ft_sym_operation o;
+    const ft_sym_state *begin = w->f->begin;
+    path first = {.m = begin ? ft_sym_copy(begin) : ft_sym_new(w->f->world->world)};
+    for (uint32_t t = 0; t < ft_sym_thread_count(first.m); t++)
+        if (ft_sym_stands_before(first.m, t, &o)) w->places[t] = o.place;
     first.bound = ft_calloc(w->f->schedule->objects.len + 1, sizeof *first.bound);
     if (w->f->part && ft_schedule_is_tree(w->f->set, 0))
         first.parted = ft_calloc(epoch_of(w)->schedules.len + 1, sizeof *first.parted);

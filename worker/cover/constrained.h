@@ -46,6 +46,8 @@ typedef struct cover_leaf {
     size_t n_terms;
     const cover_touch *touches;
     size_t n_touches;
+    const ft_sym_state *state; /* OPEN: an epoch begins there */
+    uint64_t idle;             /* OPEN: threads of the world that could go on and have no node */
 } cover_leaf;
 
 /* Where a path does a node that another schedule does not have there (schedules/dynamic.h). */
@@ -61,7 +63,8 @@ typedef struct cover_following {
     cover_world *world;
     const ft_schedule_set *set;
     const ft_schedule *schedule;
-    ft_term condition; /* of the world: inputs that select the schedule */
+    const ft_sym_state *begin; /* of its epoch; NULL: the entry */
+    ft_term condition;         /* of the world: inputs that select the schedule */
     void (*leaf)(void *context, const cover_leaf *leaf);
     /* NULL: the set has no dynamic inputs. Of each other schedule the first on a path; and the
      * condition, a term of the world, under which a schedule is possible when the inputs of the set

@@ -315,10 +315,12 @@ static void init_blocks(cover_control *c, uint32_t f)
             c->block_of[f][function->blocks.data[i].instructions + k] = i;
 }
 
-void cover_control_init(cover_control *control, const ft_flow *flow, bool prefix)
+void cover_control_init(cover_control *control, const ft_flow *flow, const cover_markers *markers,
+                        bool prefix)
 {
     cover_control *c = control;
-    *c = (cover_control){.program = ft_flow_program(flow), .flow = flow, .prefix = prefix};
+    *c = (cover_control){
+        .program = ft_flow_program(flow), .flow = flow, .markers = markers, .prefix = prefix};
     uint32_t n = (uint32_t)c->program->functions.len;
     find_synchronising(c);
     find_failing(c);
@@ -379,6 +381,7 @@ void cover_side(const cover_control *c, uint32_t f, uint32_t branch_block, uint3
 static bool instruction_may(const cover_control *c, uint32_t f, uint32_t i)
 {
     const ft_instruction *in = &function_at(c, f)->instructions.data[i];
+    if (c->markers && cover_is_marker(c->markers, f, i)) return true;
     if (cover_code_synchronises((ft_code)in->code) || cover_is_exit(c, f, in)) return true;
     if (!c->prefix && c->may_fail[f][i] && !cover_fault_is(COVER_FAULT_NO_FAIL)) return true;
     if (!is_call(in) || cover_fault_is(COVER_FAULT_NO_CALL_SYNC)) return false;

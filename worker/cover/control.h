@@ -10,7 +10,7 @@
 #ifndef FT_COVER_CONTROL_H
 #define FT_COVER_CONTROL_H
 
-#include "program/flow/pointers.h"
+#include "cover/markers.h"
 
 typedef struct cover_blocks {
     uint32_t n, words;
@@ -23,6 +23,7 @@ typedef struct cover_blocks {
 typedef struct cover_control {
     const ft_program *program;
     const ft_flow *flow;
+    const cover_markers *markers; /* NULL: none */
     bool prefix;
     bool *synchronises; /* by function: it, or what it calls */
     bool *must_exit;    /* by function: its entry does */
@@ -32,7 +33,8 @@ typedef struct cover_control {
     uint32_t **block_of; /* by function and instruction */
 } cover_control;
 
-void cover_control_init(cover_control *control, const ft_flow *flow, bool prefix);
+void cover_control_init(cover_control *control, const ft_flow *flow, const cover_markers *markers,
+                        bool prefix);
 void cover_control_release(cover_control *control);
 
 /* Is the instruction an operation that schedules order (schedules.h), or the thread's end? */
@@ -45,7 +47,7 @@ bool cover_controls(const cover_control *control, uint32_t function, uint32_t br
 /* The blocks of the side that begins at `target`, up to where the branch's sides meet. */
 void cover_side(const cover_control *control, uint32_t function, uint32_t branch_block,
                 uint32_t target, uint64_t *side);
-/* May the blocks synchronise (or, without `prefix`, end the process)? */
+/* May the blocks synchronise, come to a marker (or, without `prefix`, end the process)? */
 bool cover_may_synchronise(const cover_control *control, uint32_t function, const uint64_t *side);
 
 #endif

@@ -24,6 +24,9 @@
     X(NO_CALL_WRITE, "slice: what a function writes that a side calls does not count")             \
     X(NO_CALL_SYNC, "slice: that a function synchronises which a side calls does not count")       \
     X(NO_FAIL, "slice: without prefixes, that a side may fail does not count")                     \
+    X(TRIVIAL, "markers: no loop has one")                                                         \
+    X(NO_WIDENING, "epochs: the first arrival stands for all")                                     \
+    X(DROPPED_SIDES, "epochs: only the explored path arrives")                                     \
     X(COVERS, "certificate: every input is covered")                                               \
     X(FOLLOWS, "certificate: a path that leaves the schedule is good")                             \
     X(FIRST_PATH, "certificate: races of the first path alone")                                    \
@@ -31,7 +34,10 @@
     X(NEVER_STUCK, "certificate: no threads wait for each other")                                  \
     X(CLOSED, "certificate: a schedule that ends early is one")                                    \
     X(ENDS, "certificate: every loop ends")                                                        \
-    X(AGREE, "certificate: schedules part where they like")
+    X(AGREE, "certificate: schedules part where they like")                                        \
+    X(INSIDE, "certificate: every arrival has the content that the next epoch knows")              \
+    X(KEYS, "certificate: every arrival stands as the next epoch says")                            \
+    X(PROGRESS, "certificate: a thread may stay behind for ever")
 typedef enum cover_fault_kind {
 #define FT_ROW(symbol, doc) COVER_FAULT_##symbol,
     COVER_FAULT_TABLE(FT_ROW)

@@ -113,7 +113,8 @@ static void locate(cover_graph *g, ft_node_kind kind, uint64_t address, uint32_t
 
 /* ---- barriers ---- */
 
-static void arrive(cover_graph *g, cover_chain *c, const cover_operation *o, uint64_t total)
+/* `last`: of its round. */
+static void arrive(cover_graph *g, cover_chain *c, const cover_operation *o, bool last)
 {
     cover_thread *th = &g->trace->threads[o->thread];
     after(g, c->last);
@@ -124,19 +125,27 @@ static void arrive(cover_graph *g, cover_chain *c, const cover_operation *o, uin
     if (!c->round) {
         ft_vec_push(&g->rounds, (cover_round){0});
         c->round = (uint32_t)g->rounds.len;
+        if (!c->first) c->first = c->round;
     }
     cover_round *round = &g->rounds.data[c->round - 1];
     round->arrivals[round->n++] = number;
     th->round = c->round;
-    if (round->n < total) return;
+    if (!last) return;
     c->previous = c->round;
     c->round = 0;
 }
 
-static void leave(cover_graph *g, const cover_operation *o)
+/* The round that ends first in the epoch: of threads that have arrived before it. */
+static const cover_round *first_round(const cover_graph *g, const cover_chain *c)
 {
-    const cover_round *round = &g->rounds.data[g->trace->threads[o->thread].round - 1];
-    for (uint32_t i = 0; i < round->n; i++) after(g, round->arrivals[i] + 1);
+    return c->first ? &g->rounds.data[c->first - 1] : NULL;
+}
+
+static void leave(cover_graph *g, const cover_chain *c, const cover_operation *o)
+{
+    uint32_t number = g->trace->threads[o->thread].round; /* 0: it has arrived before the epoch */
+    const cover_round *round = number ? &g->rounds.data[number - 1] : first_round(g, c);
+    for (uint32_t i = 0; round && i < round->n; i++) after(g, round->arrivals[i] + 1);
     put(g, *o);
 }
 
@@ -152,12 +161,13 @@ static void after_all(cover_graph *g, const cover_operation *o)
 static bool add_to_barrier(cover_graph *g, cover_chain *c, const cover_operation *o,
                            uint64_t address)
 {
+    ft_sym_object object = ft_sym_object_at(g->state, address);
     switch (o->kind) {
     case FT_NODE_ARRIVE:
-        arrive(g, c, o, ft_sym_object_at(g->state, address).total);
+        arrive(g, c, o, object.count + 1 == object.total);
         return true;
     case FT_NODE_LEAVE:
-        leave(g, o);
+        leave(g, c, o);
         return true;
     case FT_NODE_BARRIER_INIT:
     case FT_NODE_BARRIER_DESTROY:

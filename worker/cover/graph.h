@@ -19,6 +19,7 @@ typedef struct cover_chain {
     uint64_t at;
     uint32_t last;            /* the newest operation, + 1; 0: none */
     uint32_t round, previous; /* of a barrier: in rounds, + 1; 0: none */
+    uint32_t first;           /* the epoch's first round, likewise */
 } cover_chain;
 
 typedef struct cover_round {

@@ -68,7 +68,9 @@ static const char *name_of(void *context, ft_symbol symbol)
     naming *n = context;
     ft_sym_name in = ft_sym_world_input(n->world->world, symbol);
     ft_strbuf_clear(&n->text);
-    ft_strbuf_printf(&n->text, "%s@", in.name);
+    ft_strbuf_puts(&n->text, in.name);
+    if (in.thread == FT_NO_ID) return n->text.text; /* an unknown: its place */
+    ft_strbuf_puts(&n->text, "@");
     cover_world_thread_name(n->world, in.thread, &n->text);
     if (in.n) ft_strbuf_printf(&n->text, ".%" PRIu32, in.n + 1);
     return n->text.text;

@@ -136,6 +136,178 @@ cover_replayed cover_replay(cover_world *world, cover_translation *translation,
     return r;
 }
 
+/* ---- from the entry, through epochs ---- */
+
+typedef struct trial {
+    const cover_world *world;
+    const ft_schedule_set *set;
+    const cover_input *model;
+    size_t n;
+    uint64_t attempt;
+    const ft_constrained *run;
+    uint32_t thread; /* of the interpreter, which takes a step */
+    ft_map counts;   /* thread and name -> how often it was read */
+} trial;
+
+static bool of_model(const trial *t, const char *name, uint8_t width, uint64_t *value)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        ft_sym_name in = ft_sym_world_input(t->world->world, t->model[i].symbol);
+        if (in.thread == FT_NO_ID || in.width != width || strcmp(in.name, name) != 0) continue;
+        *value = t->model[i].bits;
+        return true;
+    }
+    return false;
+}
+
+/* The n-th value (from 0) of a thread: at first 0, then the model's, then by chance small ones, the
+ * model's, and any. */
+static uint64_t value_of_trial(const trial *t, uint32_t thread, const char *name, uint64_t n,
+                               uint8_t width)
+{
+    enum { SMALL = 4 };
+    const uint64_t words[] = {t->attempt, thread, ft_hash_bytes(name, strlen(name), 1), n};
+    uint64_t hash = ft_hash_bytes(words, sizeof words, 9), value = 0;
+    if (!t->attempt) return 0;
+    bool models = t->attempt == 1 || hash % 3 == 0;
+    if (models && of_model(t, name, width, &value)) return value;
+    if (t->attempt == 1) return 0;
+    value = hash >> 8;
+    if (hash % 3 == 1 || t->attempt % 2) value %= SMALL;
+    return value & ft_width_mask(width);
+}
+
+static uint64_t *count_of(trial *t, uint32_t thread, const char *name)
+{
+    return ft_map_slot(&t->counts, ft_hash_bytes(name, strlen(name), thread), 0, NULL);
+}
+
+static bool next_of_trial(void *context, const char *name, uint8_t width, uint64_t *value)
+{
+    trial *t = context;
+    uint64_t n = (*count_of(t, t->thread, name))++;
+    *value = value_of_trial(t, t->thread, name, n, width);
+    return true;
+}
+
+/* The interpreter's thread with the name: of the entry, or (`next`) of the epoch that follows. One
+ * that is made later gets the number that is next then; its values are those of no thread. */
+static uint32_t interpreter_thread(const trial *t, const char *name, bool next)
+{
+    char *end;
+    unsigned long root = strtoul(name, &end, 10);
+    if (!next) return *end || root ? FT_NO_ID : 0;
+    if (*end || root >= t->run->schedule->bound.len) return FT_NO_ID;
+    for (uint32_t i = 0; i < FT_INTERPRETER_THREADS; i++)
+        if (t->run->names[i] == t->run->schedule->bound.data[root]) return i;
+    return FT_NO_ID;
+}
+
+static uint64_t wanted(trial *t, const ft_schedule_input *in, const char *name, const char *thread,
+                       bool next)
+{
+    uint32_t own = interpreter_thread(t, thread, next);
+    uint64_t before = next && own != FT_NO_ID ? *count_of(t, own, name) : 0;
+    return value_of_trial(t, own, name, before + in->n - 1, in->width);
+}
+
+static bool value_at_entry(void *context, const ft_schedule_input *in, const char *name,
+                           const char *thread, uint64_t *value)
+{
+    return *value = wanted(context, in, name, thread, false), true;
+}
+
+static bool value_at_next(void *context, const ft_schedule_input *in, const char *name,
+                          const char *thread, uint64_t *value)
+{
+    return *value = wanted(context, in, name, thread, true), true;
+}
+
+/* Does the run, which has come to an end or to an epoch's, show it? */
+static bool shows_there(cover_certificate_kind kind, const ft_constrained *c,
+                        const ft_interpreter *m, bool diverged, ft_constrained_end end)
+{
+    switch (kind) {
+    case COVER_CHECK_COVER:
+        return end == FT_CONSTRAINED_UNCOVERED;
+    case COVER_CHECK_CLOSED:
+        return end == FT_CONSTRAINED_OUTSIDE;
+    case COVER_CHECK_DEADLOCK:
+        return ft_constrained_deadlock(m) != 0;
+    case COVER_CHECK_SCHEDULE:
+    case COVER_CHECK_FAILURE:
+    case COVER_CHECK_DIVERGENCE:
+        return end != FT_CONSTRAINED_UNCOVERED && end != FT_CONSTRAINED_OUTSIDE &&
+               shows(kind, c, m, diverged);
+    default:
+        return false;
+    }
+}
+
+/* A thread could go on and has had no turn: the epoch leaves it behind. */
+static bool leaves_behind(const ft_constrained *c, const ft_interpreter *m)
+{
+    uint64_t variants[FT_INTERPRETER_THREADS];
+    for (uint32_t t = 0; t < ft_interpreter_thread_count(m); t++)
+        if (ft_interpreter_choices(m, t, variants) &&
+            (c->names[t] == FT_NO_ID || !c->done[c->names[t]]))
+            return true;
+    return false;
+}
+
+static bool try_inputs(trial *t, cover_certificate_kind kind)
+{
+    enum { MOST_EPOCHS = 200 };
+    uint32_t schedule;
+    ft_error err = FT_ERROR_INIT;
+    if (ft_schedule_select(t->set, 0, value_at_entry, t, &schedule, &err) != FT_OK ||
+        schedule == FT_NO_SCHEDULE)
+        return false;
+    ft_constrained run;
+    ft_constrained_init(&run, t->world->program, t->set,
+                        &t->set->epochs.data[0].schedules.data[schedule]);
+    t->run = &run;
+    ft_interpreter_options options = {.input = next_of_trial, .context = t};
+    ft_interpreter *m = ft_interpreter_new(t->world->program, &options);
+    bool diverged = false, shown = false;
+    ft_constrained_end end = FT_CONSTRAINED_EPOCH;
+    for (int epochs = 0; epochs < MOST_EPOCHS && end == FT_CONSTRAINED_EPOCH && !shown; epochs++) {
+        uint64_t variant;
+        uint32_t thread;
+        while (ft_interpreter_state_of(m) == FT_INTERPRETER_GOING && !diverged &&
+               choose(&run, m, &t->thread, &variant))
+            diverged = ft_constrained_step(&run, m, t->thread, variant) == FT_CONSTRAINED_DIVERGES;
+        end = diverged ? FT_CONSTRAINED_DIVERGED : ft_constrained_end_of(&run, m, &thread);
+        shown =
+            end == FT_CONSTRAINED_EPOCH && kind == COVER_CHECK_DEADLOCK && leaves_behind(&run, m);
+        if (end == FT_CONSTRAINED_EPOCH && !ft_constrained_deadlock(m))
+            end = ft_constrained_go_on(&run, m, value_at_next, t, &err);
+        else if (end == FT_CONSTRAINED_EPOCH)
+            end = FT_CONSTRAINED_STUCK;
+        shown = shown || (end != FT_CONSTRAINED_EPOCH && shows_there(kind, &run, m, diverged, end));
+    }
+    ft_interpreter_free(m);
+    ft_constrained_release(&run);
+    ft_map_release(&t->counts);
+    t->counts = (ft_map){0};
+    return shown;
+}
+
+cover_replayed cover_replay_from_entry(cover_world *world, ft_schedule_set *set,
+                                       cover_certificate_kind kind, const cover_input *model,
+                                       size_t n)
+{
+    enum { ATTEMPTS = 60 };
+    cover_replayed r = {.needs = true};
+    trial t = {.world = world, .set = set, .model = model, .n = n};
+    bool stop = kind == COVER_CHECK_RACE || kind == COVER_CHECK_ORDER;
+    for (; t.attempt < ATTEMPTS && !r.shows && !stop; t.attempt++) {
+        stop = world->should_stop && world->should_stop(world->context);
+        r.shows = try_inputs(&t, kind);
+    }
+    return r;
+}
+
 uint64_t *cover_model_of_set(cover_translation *t, const cover_input *model, size_t n)
 {
     ft_schedule_set *set = t->set;

@@ -12,6 +12,12 @@ typedef struct cover_replayed {
     bool shows;
 } cover_replayed;
 
+/* A certificate of a later epoch begins with more states than there are: it is refuted only if a
+ * run from the entry, under the set, shows the same. Several inputs are tried, those of the model
+ * among them. */
+cover_replayed cover_replay_from_entry(cover_world *world, ft_schedule_set *set,
+                                       cover_certificate_kind kind, const cover_input *model,
+                                       size_t n);
 /* schedule: NULL of check-cover. */
 cover_replayed cover_replay(cover_world *world, cover_translation *translation,
                             ft_schedule_set *set, const ft_schedule *schedule,

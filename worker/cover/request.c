@@ -75,6 +75,21 @@ static ft_status read_dynamic(const json_t *question, cover_asked *a, ft_error *
     return FT_OK;
 }
 
+static ft_status read_epochs(const json_t *question, cover_asked *a, ft_error *err)
+{
+    static const char *const NAMES[] = {
+#define FT_ROW(symbol, name, meaning) name,
+        COVER_EPOCHS_TABLE(FT_ROW)
+#undef FT_ROW
+    };
+    const json_t *value = json_object_get(question, "epochs");
+    const char *name = json_string_value(value);
+    if (!value || json_is_null(value)) return FT_OK;
+    for (int i = 0; name && i < COVER_EPOCHS_KINDS; i++)
+        if (strcmp(name, NAMES[i]) == 0) return a->epochs = (cover_epochs)i, FT_OK;
+    return ft_error_set(err, FT_USAGE, "\"epochs\" is auto, one or markers");
+}
+
 static ft_status read_time(const json_t *question, double *end, ft_error *err)
 {
     const json_t *value = json_object_get(question, "seconds");
@@ -113,6 +128,7 @@ ft_status cover_asked_read(cover_asked *a, const ft_program *program, const json
     ft_status status = read_order(question, &a->world.order, err);
     if (status == FT_OK) status = read_number(question, "seed", &a->world.seed, err);
     if (status == FT_OK) status = read_number(question, "entries", &a->entries, err);
+    if (status == FT_OK) status = read_epochs(question, a, err);
     if (status == FT_OK) status = read_time(question, &a->end, err);
     if (status == FT_OK) status = read_dynamic(question, a, err);
     a->world.prefix = !json_is_false(json_object_get(question, "prefix"));
@@ -156,6 +172,8 @@ static void add_counts(const cover_search_counts *counts, json_t *answer)
 {
     json_t *to = json_object();
     put(to, "paths", counts->paths);
+    put(to, "epochs", counts->epochs);
+    put(to, "searches", counts->searches);
     put(to, "entries", counts->entries);
     put(to, "schedules", counts->schedules);
     put(to, "discarded", counts->discarded);
@@ -299,7 +317,8 @@ static ft_status read_set(const cover_asked *a, ft_schedule_set **set, ft_error 
 
 static ft_status search_set(cover_asked *a, ft_schedule_set **set, json_t *answer, ft_error *err)
 {
-    cover_search_options options = {.world = a->world, .max_entries = a->entries};
+    cover_search_options options = {
+        .world = a->world, .max_entries = a->entries, .epochs = a->epochs};
     cover_search_counts counts;
     double now = ft_now_ms();
     a->until = now + (a->end - now) * SHARE_OF_SEARCH;

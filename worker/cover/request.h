@@ -32,6 +32,7 @@
 #include <jansson.h>
 
 #include "cover/certify.h"
+#include "cover/search.h"
 #include "program/program.h"
 
 /* *answer: a new reference. FT_USAGE: the question is at fault; FT_INPUT: the set is. */
@@ -46,6 +47,7 @@ typedef struct cover_asked {
     const ft_program *program;
     cover_world_options world;
     uint64_t entries;
+    cover_epochs epochs;
     const char *set;      /* NULL: to be searched */
     double until, end;    /* of ft_now_ms: of the search or the certificates at hand; of all */
     const char **dynamic; /* names up to a NULL, owned; NULL: none */

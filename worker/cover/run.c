@@ -28,6 +28,7 @@ void cover_world_init(cover_world *w, const ft_program *program, const cover_wor
     *w = (cover_world){.program = program,
                        .flow = ft_flow_new(program),
                        .n_threads = 1,
+                       .n_roots = 1,
                        .order = options->order,
                        .seed = options->seed,
                        .preference = options->preference,
@@ -36,8 +37,10 @@ void cover_world_init(cover_world *w, const ft_program *program, const cover_wor
                        .should_stop = options->should_stop,
                        .context = options->context};
     if (!w->max_operations) w->max_operations = 100000;
-    cover_control_init(&w->control, w->flow, options->prefix);
-    ft_sym_options own = {.should_stop = should_stop, .follow = follow, .context = w};
+    if (options->epochs) cover_markers_init(&w->markers, w->flow);
+    cover_control_init(&w->control, w->flow, &w->markers, options->prefix);
+    ft_sym_options own = {
+        .should_stop = should_stop, .follow = follow, .context = w, .handles = true};
     w->world = ft_sym_world_new(program, &own);
     w->pool = ft_sym_world_pool(w->world);
 }
@@ -45,9 +48,17 @@ void cover_world_init(cover_world *w, const ft_program *program, const cover_wor
 void cover_world_release(cover_world *w)
 {
     cover_control_release(&w->control);
+    cover_markers_release(&w->markers);
     ft_sym_world_free(w->world);
     ft_flow_free(w->flow);
     ft_map_release(&w->children);
+}
+
+void cover_world_begin(cover_world *w, uint32_t n)
+{
+    FT_REQUIRE(n && n <= FT_SYM_THREADS);
+    ft_map_release(&w->children);
+    w->n_threads = w->n_roots = n;
 }
 
 uint32_t cover_world_child(cover_world *w, uint32_t parent, uint32_t nth)
@@ -64,16 +75,19 @@ uint32_t cover_world_child(cover_world *w, uint32_t parent, uint32_t nth)
 void cover_world_thread_name(const cover_world *w, uint32_t thread, ft_strbuf *name)
 {
     uint32_t chain[FT_SYM_THREADS], n = 0;
-    for (; thread; thread = w->names[thread].parent) chain[n++] = w->names[thread].nth;
-    ft_strbuf_puts(name, "0");
+    for (; thread >= w->n_roots; thread = w->names[thread].parent)
+        chain[n++] = w->names[thread].nth;
+    ft_strbuf_printf(name, "%" PRIu32, thread);
     while (n) ft_strbuf_printf(name, ".%u", chain[--n]);
 }
 
 uint32_t cover_world_thread(cover_world *w, const char *name)
 {
-    if (*name != '0') return FT_NO_ID;
-    uint32_t thread = 0;
-    char *end = (char *)(uintptr_t)name + 1;
+    if (*name < '0' || *name > '9') return FT_NO_ID;
+    char *end;
+    unsigned long root = strtoul(name, &end, 10);
+    if (root >= w->n_roots) return FT_NO_ID;
+    uint32_t thread = (uint32_t)root;
     while (*end == '.') {
         unsigned long nth = strtoul(end + 1, &end, 10);
         if (!nth || nth > UINT16_MAX) return FT_NO_ID;
@@ -106,7 +120,8 @@ typedef struct running {
     ft_sym_state *m;
     cover_trace *trace;
     cover_graph graph;
-    uint32_t current; /* the thread that went last */
+    uint32_t current;            /* the thread that went last */
+    bool marked[FT_SYM_THREADS]; /* it has come to a marker: it stops before its next operation */
     uint64_t random, time;
     ft_error *err;
 } running;
@@ -118,6 +133,14 @@ static bool may_time_out(const ft_sym_operation *o)
 {
     return o->code == FT_CODE_TIMED_LOCK || o->code == FT_CODE_SEM_TIMED ||
            (o->code == FT_CODE_TIMED_WAIT && o->second);
+}
+
+/* Has the thread come to the epoch's end? The end of the process belongs to the epoch. */
+static bool is_at_marker(const running *r, uint32_t t, const ft_sym_operation *o)
+{
+    ft_node_kind kind;
+    return r->marked[t] && o->code < FT_CODES && o->code != FT_CODE_EXIT &&
+           o->code != FT_CODE_FAIL && ft_node_kind_of(o->code, o->second, &kind);
 }
 
 static bool has(const uint64_t *variants, uint32_t n, uint64_t variant)
@@ -133,6 +156,7 @@ static int willingness(running *r, uint32_t t, const cover_wish *wish, ft_sym_op
     uint64_t variants[FT_SYM_THREADS];
     uint32_t n;
     if (!ft_sym_stands_before(r->m, t, o) || !(n = ft_sym_choices(r->m, t, variants))) return NEVER;
+    if (is_at_marker(r, t, o)) return NEVER;
     *variant = variants[0];
     if (o->code == FT_CODE_SIGNAL) /* the waiter that waits longest */
         for (uint32_t i = 1; i < n; i++)
@@ -268,7 +292,7 @@ static void add_attempts(running *r)
     for (uint32_t t = 0; t < ft_sym_thread_count(r->m); t++) {
         const cover_thread *th = &r->trace->threads[t];
         if (!ft_sym_stands_before(r->m, t, &o) || th->frame == FT_NO_ID || o.circles) continue;
-        if (th->next.instruction != FT_NO_ID || th->operation)
+        if (th->next.instruction != FT_NO_ID || th->operation || th->begun.instruction != FT_NO_ID)
             cover_trace_operation(r->trace, t, COVER_ATTEMPT);
     }
 }
@@ -280,9 +304,15 @@ static ft_schedule_end end_of(running *r)
     if (ft_sym_is_discarded(r->m)) return FT_SCHEDULE_DISCARDED;
     if (end == FT_SYM_EXITED) return FT_SCHEDULE_EXITED;
     if (end == FT_SYM_FAILED) return FT_SCHEDULE_FAILED;
-    for (uint32_t t = 0; t < ft_sym_thread_count(r->m); t++)
-        if (ft_sym_stands_before(r->m, t, &o)) return FT_SCHEDULE_BLOCKED;
-    return FT_SCHEDULE_ENDED;
+    uint64_t variants[FT_SYM_THREADS];
+    bool any = false;
+    for (uint32_t t = 0; t < ft_sym_thread_count(r->m); t++) {
+        bool stands = ft_sym_stands_before(r->m, t, &o);
+        any = any || stands;
+        if (stands && is_at_marker(r, t, &o) && ft_sym_choices(r->m, t, variants))
+            return FT_SCHEDULE_EPOCH;
+    }
+    return any ? FT_SCHEDULE_BLOCKED : FT_SCHEDULE_ENDED;
 }
 
 static bool is_endless(running *r)
@@ -316,22 +346,27 @@ static ft_status run(running *r, ft_schedule_end *end)
     *end = end_of(r);
     if (*end == FT_SCHEDULE_DISCARDED) mark_discarded(r);
     r->trace->endless = *end == FT_SCHEDULE_BLOCKED && is_endless(r);
-    if (*end == FT_SCHEDULE_BLOCKED) add_attempts(r);
+    if (*end == FT_SCHEDULE_BLOCKED || *end == FT_SCHEDULE_EPOCH) add_attempts(r);
     return FT_OK;
 }
 
-static void follow_trace(void *follower, const ft_sym_state *state, const ft_sym_note *note)
+static void follow_run(void *follower, const ft_sym_state *state, const ft_sym_note *note)
 {
-    cover_trace_follow(follower, state, note);
+    running *r = follower;
+    cover_trace_follow(r->trace, state, note);
+    if (note->kind != FT_SYM_AT) return;
+    uint32_t function = r->w->program->symbols.data[note->place.function].index;
+    if (cover_is_marker(&r->w->markers, function, note->place.instruction))
+        r->marked[note->thread] = true;
 }
 
-ft_status cover_run(cover_world *w, const ft_term *conditions, size_t n, cover_trace *trace,
-                    ft_schedule_end *end, ft_sym_state **state, ft_error *err)
+ft_status cover_run(cover_world *w, const ft_sym_state *begin, const ft_term *conditions, size_t n,
+                    cover_trace *trace, ft_schedule_end *end, ft_sym_state **state, ft_error *err)
 {
     FT_REQUIRE(w && trace && end && state);
     running r = {.w = w, .trace = trace, .random = w->seed, .err = err};
-    cover_trace_begin(trace, &w->control);
-    r.m = ft_sym_new(w->world);
+    r.m = begin ? ft_sym_copy(begin) : ft_sym_new(w->world);
+    cover_trace_begin(trace, &w->control, r.m);
     cover_graph_init(&r.graph, w, r.m, trace);
     ft_status status = FT_OK;
     for (size_t i = 0; i < n && status == FT_OK; i++) {
@@ -342,8 +377,8 @@ ft_status cover_run(cover_world *w, const ft_term *conditions, size_t n, cover_t
             status = ft_error_set(err, FT_BUDGET, "the solver does not answer in its time");
     }
     if (status == FT_OK) cover_preference_begin(w->preference, w, r.m);
-    w->follow = follow_trace;
-    w->follower = trace;
+    w->follow = follow_run;
+    w->follower = &r;
     if (status == FT_OK) status = run(&r, end);
     w->follow = NULL;
     cover_graph_release(&r.graph);

@@ -14,6 +14,7 @@ typedef struct cover_preference cover_preference; /* prefer.h */
 typedef struct cover_world {
     const ft_program *program;
     ft_flow *flow;
+    cover_markers markers; /* none, if the program as a whole is one epoch */
     cover_control control;
     ft_sym_world *world;
     ft_term_pool *pool; /* of the world */
@@ -22,6 +23,7 @@ typedef struct cover_world {
     void *follower;
     ft_map children;    /* parent and nth -> number */
     uint32_t n_threads; /* that have a number */
+    uint32_t n_roots;   /* the first of them: those that the epoch at hand begins with */
     struct {
         uint32_t parent, nth;
     } names[FT_SYM_THREADS];
@@ -35,6 +37,7 @@ typedef struct cover_world {
 
 typedef struct cover_world_options {
     bool prefix;
+    bool epochs; /* epochs end at markers (markers.h); else the program as a whole is one */
     cover_order order;
     uint64_t seed;
     /* Names of inputs that are not known when the program begins (schedules/dynamic.h), up to a
@@ -51,6 +54,8 @@ typedef struct cover_world_options {
 void cover_world_init(cover_world *world, const ft_program *program,
                       const cover_world_options *options);
 void cover_world_release(cover_world *world);
+/* Names threads anew, for an epoch that begins with n: "0" to "n - 1". */
+void cover_world_begin(cover_world *world, uint32_t n);
 /* The number of the thread that is the nth (from 1) of its creator; FT_NO_ID: there are too many.
  */
 uint32_t cover_world_child(cover_world *world, uint32_t parent, uint32_t nth);
@@ -64,10 +69,12 @@ bool cover_world_is_dynamic(const cover_world *world, const char *input);
 /* A step that the world's threads have numbers for. */
 void cover_step(cover_world *world, ft_sym_state *state, uint32_t thread, uint64_t variant);
 
-/* One path under the conditions, which `trace` follows. FT_OK: *end, and *state, which the caller
- * frees, is as it ended. FT_NOT_FOUND: no input satisfies the conditions. FT_LIMIT, FT_UNSUPPORTED,
- * FT_BUDGET: the path was left (err). */
-ft_status cover_run(cover_world *world, const ft_term *conditions, size_t n, cover_trace *trace,
-                    ft_schedule_end *end, ft_sym_state **state, ft_error *err) FT_MUST_CHECK;
+/* One path under the conditions, which `trace` follows, from the state on in which an epoch begins
+ * (NULL: the entry). It ends when every thread has come to a marker, waits or has ended. FT_OK:
+ * *end, and *state, which the caller frees, is as it ended. FT_NOT_FOUND: no input satisfies the
+ * conditions. FT_LIMIT, FT_UNSUPPORTED, FT_BUDGET: the path was left (err). */
+ft_status cover_run(cover_world *world, const ft_sym_state *begin, const ft_term *conditions,
+                    size_t n, cover_trace *trace, ft_schedule_end *end, ft_sym_state **state,
+                    ft_error *err) FT_MUST_CHECK;
 
 #endif

@@ -3,19 +3,44 @@
  * under the slice's conditions, and go on with each condition's negation, under the same parent. So
  * the entries are disjoint, and they are the leaves of a decision tree: the selector.
  *
- * The program as a whole is one epoch. What the search says is not trusted: certify.h. */
+ * With epochs (markers.h), each is searched like that from its beginning (symbolic/epoch.h). Each
+ * schedule that ends at markers is then followed for all inputs of its entries, also on the sides
+ * that its slice left out: where its threads stand then is another epoch, or a known one, whose
+ * beginning is widened until it stands for all arrivals. An epoch whose beginning has changed is
+ * searched again.
+ *
+ * What the search says is not trusted: certify.h. */
 #ifndef FT_COVER_SEARCH_H
 #define FT_COVER_SEARCH_H
 
 #include "cover/run.h"
 
+/* The epochs of a set. */
+#define COVER_EPOCHS_TABLE(X)                                                                      \
+    X(AUTO, "auto",                                                                                \
+      "one, if that covers every input with few schedules; else they end at markers")              \
+    X(ONE, "one", "the program as a whole is one epoch")                                           \
+    X(MARKERS, "markers", "they end at markers")
+typedef enum cover_epochs {
+#define FT_ROW(symbol, name, meaning) COVER_EPOCHS_##symbol,
+    COVER_EPOCHS_TABLE(FT_ROW)
+#undef FT_ROW
+        COVER_EPOCHS_KINDS
+} cover_epochs;
+
 typedef struct cover_search_options {
-    cover_world_options world;
+    cover_world_options world; /* `epochs` follows from the next member */
+    cover_epochs epochs;
+    bool gives_up;        /* at the first class of inputs that it cannot cover */
+    bool ordered;         /* epochs tell threads apart that stand alike (tests) */
+    uint32_t max_epochs;  /* 0: 500 */
     uint64_t max_entries; /* 0: 10,000 */
 } cover_search_options;
 
 typedef struct cover_search_counts {
     uint64_t paths;             /* that were executed */
+    uint64_t epochs;            /* of the set */
+    uint64_t searches;          /* of epochs: again where a beginning has changed */
     uint64_t entries;           /* leaves with a schedule; |Σ| before equal schedules are merged */
     uint64_t schedules;         /* different ones */
     uint64_t discarded;         /* entries of which no input counts, in `entries` not counted */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/contract.h"
+#include "symbolic/epoch.h"
 
 void cover_trace_release(cover_trace *t)
 {
@@ -15,7 +16,65 @@ void cover_trace_release(cover_trace *t)
     ft_vec_release(&t->abstracts);
 }
 
-void cover_trace_begin(cover_trace *t, const cover_control *control)
+static cover_entry entry_at(const cover_thread *th, uint32_t thread, uint32_t instruction)
+{
+    return (cover_entry){.thread = thread,
+                         .frame = th->frame,
+                         .instruction = instruction,
+                         .target = FT_NO_ID,
+                         .callee = FT_NO_ID,
+                         .peer = FT_NO_ID};
+}
+
+/* The instruction at which a frame is, of one that a `once` called the `once`. */
+static uint32_t call_at(const ft_program *p, const ft_sym_place *place, bool calls)
+{
+    const ft_instruction *in =
+        &ft_program_function(p, place->function)->instructions.data[place->instruction];
+    bool is_call = in->code == FT_CODE_CALL || in->code == FT_CODE_CALL_AT;
+    return place->instruction - (calls && !is_call);
+}
+
+/* The calls of a thread that stands in the middle, and its operation. */
+static void begin_thread(cover_trace *t, const ft_sym_state *state, uint32_t thread)
+{
+    cover_thread *th = &t->threads[thread];
+    uint32_t depth = 0;
+    ft_sym_place place;
+    ft_sym_operation o;
+    if (!ft_sym_stands_before(state, thread, &o) || o.code == FT_CODES) return;
+    while (ft_sym_call(state, thread, depth, &place)) depth++;
+    for (uint32_t d = depth; d-- > 0 && ft_sym_call(state, thread, d, &place);) {
+        cover_frame f = {.thread = thread,
+                         .function = t->control->program->symbols.data[place.function].index,
+                         .parent = th->frame,
+                         .call = th->next.instruction,
+                         .depth = depth - d};
+        if (th->frame == FT_NO_ID) th->base = (uint32_t)t->frames.len;
+        th->frame = (uint32_t)t->frames.len;
+        ft_vec_push(&t->frames, f);
+        bool calls = d || (o.code == FT_CODE_ONCE && o.second);
+        th->next = entry_at(th, thread, call_at(t->control->program, &place, calls));
+    }
+    if (!ft_sym_is_second(state, thread)) return;
+    th->begun = th->next;
+    th->next.instruction = FT_NO_ID;
+}
+
+static void begin_objects(cover_trace *t, const ft_sym_state *state)
+{
+    const ft_program *p = t->control->program;
+    for (uint32_t i = 0; i < ft_sym_old_objects(state); i++) {
+        ft_sym_place maker = ft_sym_maker(state, i);
+        uint32_t a = FT_NO_ABSTRACT;
+        if (maker.function != FT_NO_SYMBOL)
+            a = ft_flow_made_by(t->control->flow, p->symbols.data[maker.function].index,
+                                maker.instruction);
+        ft_vec_push(&t->abstracts, a);
+    }
+}
+
+void cover_trace_begin(cover_trace *t, const cover_control *control, const ft_sym_state *state)
 {
     t->control = control;
     t->entries.len = t->frames.len = t->accesses.len = t->terms.len = 0;
@@ -23,8 +82,14 @@ void cover_trace_begin(cover_trace *t, const cover_control *control)
     t->n_threads = 1;
     t->endless = false;
     for (int i = 0; i < FT_SYM_THREADS; i++)
-        t->threads[i] =
-            (cover_thread){.frame = FT_NO_ID, .base = FT_NO_ID, .next.instruction = FT_NO_ID};
+        t->threads[i] = (cover_thread){.frame = FT_NO_ID,
+                                       .base = FT_NO_ID,
+                                       .next.instruction = FT_NO_ID,
+                                       .begun.instruction = FT_NO_ID};
+    if (!ft_sym_old_objects(state)) return;
+    begin_objects(t, state);
+    t->n_threads = ft_sym_thread_count(state);
+    for (uint32_t i = 0; i < t->n_threads; i++) begin_thread(t, state, i);
 }
 
 /* ---- frames ---- */
@@ -154,7 +219,7 @@ void cover_trace_follow(cover_trace *t, const ft_sym_state *state, const ft_sym_
 /* Behind the function that a `once` calls, the `once` is at the call. */
 static cover_entry second_step(const cover_trace *t, const cover_thread *th)
 {
-    cover_entry e = t->entries.data[th->operation - 1];
+    cover_entry e = th->operation ? t->entries.data[th->operation - 1] : th->begun;
     const cover_frame *f = &t->frames.data[th->frame];
     if (e.frame == th->frame || f->parent == FT_NO_ID) return e;
     e.frame = f->parent;
@@ -167,7 +232,7 @@ cover_entry *cover_trace_operation(cover_trace *t, uint32_t thread, cover_entry_
 {
     cover_thread *th = &t->threads[thread];
     bool second = th->next.instruction == FT_NO_ID;
-    FT_REQUIRE(!second || th->operation);
+    FT_REQUIRE(!second || th->operation || th->begun.instruction != FT_NO_ID);
     cover_entry e = second ? second_step(t, th) : th->next;
     e.kind = (uint8_t)kind;
     e.accesses = (uint32_t)t->accesses.len;

@@ -71,6 +71,7 @@ typedef struct cover_thread {
     uint32_t last;           /* its newest entry + 1; 0: none */
     bool open;               /* the newest entry is done anew */
     cover_entry next;        /* the operation that it stands before; instruction FT_NO_ID: none */
+    cover_entry begun;       /* the operation that it was within when the epoch began; likewise */
     uint32_t operation;      /* the entry of its newest operation, + 1; 0: none */
     uint32_t last_operation; /* in the trace's operations, + 1; 0: none */
     uint32_t round;          /* of the barrier that it arrived at last */
@@ -92,7 +93,8 @@ typedef struct cover_trace {
 } cover_trace;
 
 void cover_trace_release(cover_trace *trace);
-void cover_trace_begin(cover_trace *trace, const cover_control *control);
+/* A trace of a path from the state on: threads that it has begun with are within their calls. */
+void cover_trace_begin(cover_trace *trace, const cover_control *control, const ft_sym_state *state);
 /* The follower of a world whose context is a cover_trace *. */
 void cover_trace_follow(cover_trace *trace, const ft_sym_state *state, const ft_sym_note *note);
 /* The thread carries out the operation that it stands before, or its second step: its entry. */

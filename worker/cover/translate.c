@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "symbolic/epoch.h"
 
 void cover_translation_release(cover_translation *t)
 {
@@ -14,13 +15,19 @@ void cover_translation_release(cover_translation *t)
 
 /* ---- symbols ---- */
 
-static ft_symbol known_input(const ft_schedule_set *set, const ft_sym_name *in, const char *thread)
+static bool is_unknown(const ft_sym_name *in)
 {
+    return in->thread == FT_NO_ID;
+}
+
+static ft_symbol known_input(const cover_translation *t, const ft_sym_name *in, const char *thread)
+{
+    const ft_schedule_set *set = t->set;
     for (uint32_t i = 0; i < set->inputs.len; i++) {
         const ft_schedule_input *x = &set->inputs.data[i];
-        if (x->n == in->n + 1 && x->width == in->width &&
-            strcmp(ft_schedule_text_of(set, x->name), in->name) == 0 &&
-            strcmp(ft_schedule_text_of(set, x->thread), thread) == 0)
+        if (x->epoch == t->epoch && x->n == (is_unknown(in) ? 0 : in->n + 1) &&
+            x->width == in->width && strcmp(ft_schedule_text_of(set, x->name), in->name) == 0 &&
+            (is_unknown(in) || strcmp(ft_schedule_text_of(set, x->thread), thread) == 0))
             return i;
     }
     return FT_NO_ID;
@@ -33,11 +40,15 @@ static ft_symbol set_symbol(cover_translation *t, ft_symbol symbol)
     if (!fresh) return (ft_symbol)*slot;
     ft_sym_name in = ft_sym_world_input(t->world->world, symbol);
     ft_strbuf thread = {0};
-    cover_world_thread_name(t->world, in.thread, &thread);
-    ft_symbol made = known_input(t->set, &in, thread.text);
+    ft_strbuf_puts(&thread, "");
+    if (!is_unknown(&in)) cover_world_thread_name(t->world, in.thread, &thread);
+    ft_symbol made = known_input(t, &in, thread.text);
     if (made == FT_NO_ID) {
-        made = ft_schedule_add_input(t->set, in.name, thread.text, in.n + 1, in.width);
-        t->set->inputs.data[made].dynamic = cover_world_is_dynamic(t->world, in.name);
+        made =
+            ft_schedule_add_symbol(t->set, t->epoch, in.name, is_unknown(&in) ? NULL : thread.text,
+                                   is_unknown(&in) ? 0 : in.n + 1, in.width);
+        t->set->inputs.data[made].dynamic =
+            !is_unknown(&in) && cover_world_is_dynamic(t->world, in.name);
     }
     ft_strbuf_release(&thread);
     *ft_map_slot(&t->inputs, symbol, 0, NULL) = made;
@@ -47,10 +58,12 @@ static ft_symbol set_symbol(cover_translation *t, ft_symbol symbol)
 static ft_symbol world_symbol(cover_translation *t, ft_symbol symbol)
 {
     const ft_schedule_input *in = &t->set->inputs.data[symbol];
+    const char *name = ft_schedule_text_of(t->set, in->name);
+    if (in->epoch != t->epoch) return FT_NO_ID;
+    if (!in->n) return ft_sym_world_unknown(t->world->world, name, in->width);
     uint32_t thread = cover_world_thread(t->world, ft_schedule_text_of(t->set, in->thread));
     if (thread == FT_NO_ID) return FT_NO_ID;
-    return ft_sym_world_symbol(t->world->world, thread, ft_schedule_text_of(t->set, in->name),
-                               in->n - 1, in->width);
+    return ft_sym_world_symbol(t->world->world, thread, name, in->n - 1, in->width);
 }
 
 /* ---- terms: children first ---- */
@@ -65,10 +78,22 @@ typedef struct copying {
     FT_VEC(ft_term) kids;
 } copying;
 
+/* Of terms of a set: an unknown whose content is wanted. */
+static bool is_content(const copying *c, ft_symbol symbol)
+{
+    return c->translation->arrival && c->to == c->translation->world->pool &&
+           !c->translation->set->inputs.data[symbol].n;
+}
+
 static ft_term copy_node(copying *c, ft_term term)
 {
     ft_term_node node = ft_term_get(c->from, term);
     if (node.op == FT_OP_LITERAL) return ft_term_literal(c->to, (ft_value){node.sort, node.bits});
+    if (node.op == FT_OP_SYMBOL && is_content(c, node.symbol)) {
+        const ft_schedule_input *in = &c->translation->set->inputs.data[node.symbol];
+        return ft_sym_content(c->translation->arrival,
+                              ft_schedule_text_of(c->translation->set, in->name), in->width);
+    }
     if (node.op == FT_OP_SYMBOL) {
         ft_symbol symbol = c->symbol(c->translation, node.symbol);
         return symbol == FT_NO_ID ? FT_NO_TERM : ft_term_symbol(c->to, symbol, node.sort);

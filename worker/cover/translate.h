@@ -1,5 +1,5 @@
-/* Terms between the pool of a world, whose symbols are open inputs, and the pool of a schedule set,
- * whose symbols are the set's inputs. */
+/* Terms between the pool of a world, whose symbols are open inputs and unknowns (symbolic/epoch.h),
+ * and the pool of a schedule set, whose symbols are those of one epoch of the set. */
 #ifndef FT_COVER_TRANSLATE_H
 #define FT_COVER_TRANSLATE_H
 
@@ -8,8 +8,10 @@
 typedef struct cover_translation {
     cover_world *world;
     ft_schedule_set *set;
-    ft_map to_set, to_world; /* terms that were translated */
-    ft_map inputs;           /* the world's symbol -> the set's input */
+    uint32_t epoch;              /* whose symbols they are */
+    const ft_sym_state *arrival; /* NULL, or unknowns in the world are the contents that it has */
+    ft_map to_set, to_world;     /* terms that were translated */
+    ft_map inputs;               /* the world's symbol -> the set's input */
 } cover_translation;
 
 void cover_translation_release(cover_translation *translation);

@@ -13,7 +13,8 @@ ft_sym_name ft_sym_world_input(const ft_sym_world *w, ft_symbol symbol)
 {
     FT_REQUIRE(symbol < w->inputs.len);
     const sym_input *in = &w->inputs.data[symbol];
-    return (ft_sym_name){w->program->texts.names[in->name], in->thread, in->n, in->width};
+    const ft_intern *names = in->thread == FT_NO_ID ? &w->places : &w->program->texts;
+    return (ft_sym_name){names->names[in->name], in->thread, in->n, in->width};
 }
 
 uint32_t ft_sym_world_inputs(const ft_sym_world *w)
@@ -110,7 +111,8 @@ ft_sym_made ft_sym_object_made(const ft_sym_state *m, uint32_t number)
         if (!p->objects.data[i].by_thread && m->globals[i] == number)
             return made.symbol = p->objects.data[i].symbol, made;
     made.symbol = own_of(m, number, &made.thread);
-    if (made.symbol == FT_NO_SYMBOL) made.thread = (uint32_t)(o->base >> 40) - 1;
+    if (made.symbol == FT_NO_SYMBOL && number >= m->old)
+        made.thread = (uint32_t)(o->base >> 40) - 1;
     return made;
 }
 

@@ -56,7 +56,8 @@ uint64_t ft_sym_input_at_hand(const ft_sym_state *state, ft_symbol symbol);
  * (models of the library have none). file FT_NO_FILE: nowhere. */
 ft_position ft_sym_position(const ft_sym_state *state, uint32_t thread);
 
-/* The object of that number: of a global its symbol; else who made it. */
+/* The object of that number: of a global its symbol; else the thread that made it, unless it is
+ * older than the epoch (epoch.h). */
 typedef struct ft_sym_made {
     uint32_t symbol; /* FT_NO_SYMBOL: `stack` or `alloc` made it */
     uint32_t thread; /* that made it, or whose own global it is; FT_NO_ID: it is shared */

@@ -18,6 +18,14 @@ typedef struct value {
     uint32_t object;
 } value;
 
+/* In worlds with `handles`, the object of a thread's number that `create` or `self` gave: this bit,
+ * and the number + 1. It is no object. */
+#define SYM_HANDLE (UINT32_C(1) << 31)
+static inline uint32_t sym_handle(value v)
+{
+    return (v.object & ~SYM_HANDLE) - 1;
+}
+
 /* A byte that is not a number: the part-th of the term's, which has whole bytes. */
 typedef struct cell {
     ft_term term; /* FT_NO_TERM: the byte is a number */
@@ -47,6 +55,7 @@ typedef struct object {
     content *content; /* NULL: freed */
     bool freed, constant, heap;
     uint32_t stack_of;      /* thread + 1, of `stack`; 0: none */
+    ft_sym_place maker;     /* the instruction that made it, of the heap or a stack */
     uint64_t read, written; /* bits of the threads that did */
     uint64_t print;         /* the fingerprint, where is_printed */
     bool is_printed;
@@ -116,7 +125,8 @@ typedef struct constraint {
     uint32_t thread, step;
 } constraint;
 
-/* An input that is open: the n-th that the thread reads of the name. */
+/* An input that is open: the n-th that the thread reads of the name. thread FT_NO_ID: an unknown,
+ * `name` in the world's places. */
 typedef struct sym_input {
     uint32_t thread, name, n;
     uint8_t width;
@@ -131,6 +141,9 @@ struct ft_sym_world {
     uint64_t *function_base;  /* by symbol */
     ft_map symbols;           /* hash of thread, name, number, width -> symbol */
     FT_VEC(sym_input) inputs; /* by symbol */
+    ft_intern places;         /* names of unknowns (epoch.h) */
+    ft_map widths;            /* of accesses by object and place: bits for 1, 2, 4 and 8 bytes */
+    uint64_t **lives;         /* by function: registers that are read later (arrive.c) */
     uint64_t concretised;
     bool has_inputs;
     FT_VEC(ft_term) scratch;
@@ -176,6 +189,7 @@ struct ft_sym_state {
     uint32_t section, reads;
     ft_sym_end end;
     bool unknown; /* `inputs` may not satisfy the constraints */
+    uint32_t old; /* objects that it began with, in the middle; 0: it began with @main */
     value exit_code;
     ft_sym_error error;
 };
@@ -201,6 +215,8 @@ bool sym_fail(ft_sym_state *m, uint32_t t, ft_program_error kind, const char *fo
     FT_PRINTF(4, 5);
 
 void sym_fill(ft_sym_state *m, uint32_t number, const ft_object *o); /* first content */
+bool sym_make_globals(ft_sym_state *m);
+void sym_thread_release(sym_thread *th);
 
 /* ---- value.c */
 static inline value sym_number(uint64_t bits)
@@ -274,6 +290,10 @@ bool sym_free_object(ft_sym_state *m, uint32_t t, value address);
 void sym_write_number(ft_sym_state *m, uint32_t number, uint64_t offset, const void *bytes,
                       uint64_t n);
 void sym_set_pointee(ft_sym_state *m, uint32_t number, uint64_t offset, uint32_t pointee);
+/* The value at a place of an object (its number), and what is put there, nothing noted. */
+value sym_cell(const ft_sym_state *m, uint32_t number, uint64_t at, uint8_t width);
+void sym_set_cell(ft_sym_state *m, uint32_t number, uint64_t at, uint8_t width, value v);
+uint64_t sym_width_key(const object *o, uint64_t at); /* in the world's widths */
 
 /* ---- sync.c */
 uint32_t sym_sync_choices(const ft_sym_state *m, uint32_t t, uint64_t variants[FT_SYM_THREADS]);
@@ -284,6 +304,14 @@ sync_object *sym_sync_at(const ft_sym_state *m, uint64_t address); /* NULL: none
 bool sym_sync_ready(ft_sym_state *m, uint32_t t, const ft_instruction *in);
 /* Operand i as it was decided. */
 uint64_t sym_sync_operand(const ft_sym_state *m, uint32_t t, const ft_instruction *in, uint32_t i);
+
+/* The second operands of the operation that the thread stands before, as they were decided. */
+void sym_sync_settle(ft_sym_state *m, uint32_t t);
+
+/* ---- arrive.c */
+/* The place of the object as epochs name it, without the offset. */
+void sym_object_place(const ft_sym_state *m, uint32_t number, ft_strbuf *place);
+void sym_free_lives(ft_sym_world *w);
 
 /* ---- run.c */
 value sym_operand(const ft_sym_state *m, uint32_t t, const ft_instruction *in, uint32_t i);

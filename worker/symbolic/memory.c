@@ -318,6 +318,22 @@ static void write_at(ft_sym_state *m, uint32_t t, object *o, uint64_t at, uint8_
     if (width == 64 && at % 8 == 0 && v.object) set_pointee(o, at, v.object);
 }
 
+value sym_cell(const ft_sym_state *m, uint32_t number, uint64_t at, uint8_t width)
+{
+    return read_at(m, &m->objects.data[number], at, width);
+}
+
+void sym_set_cell(ft_sym_state *m, uint32_t number, uint64_t at, uint8_t width, value v)
+{
+    object *o = &m->objects.data[number];
+    uint32_t n = (width + 7u) / 8;
+    forget_pointees(o, at, n);
+    for (uint32_t i = 0; i < n; i++)
+        put_byte(o, at + i, (uint8_t)(v.term ? 0 : v.bits >> 8 * i),
+                 v.term ? (cell){v.term, i} : (cell){FT_NO_TERM, 0});
+    if (width == 64 && at % 8 == 0 && v.object) set_pointee(o, at, v.object);
+}
+
 /* ---- where an access is ---- */
 
 static uint32_t object_around(const ft_sym_state *m, uint64_t address)
@@ -381,6 +397,7 @@ static bool is_inside(ft_sym_state *m, uint32_t t, const object *o, value addres
 bool sym_find(ft_sym_state *m, uint32_t t, value address, uint64_t n, bool writes, where *w)
 {
     *w = (where){0};
+    if (address.object & SYM_HANDLE) address.object = 0;
     if (address.term && !address.object) {
         if (!sym_decide_value(m, t, address, 64, &address.bits)) return false;
         address.term = FT_NO_TERM;
@@ -473,6 +490,21 @@ void sym_store_at(ft_sym_state *m, uint32_t t, const where *w, uint8_t width, va
     }
 }
 
+/* Of objects that are not globals all of one size are one: their numbers change. */
+uint64_t sym_width_key(const object *o, uint64_t at)
+{
+    bool global = o->base < UINT64_C(1) << 39;
+    uint64_t words[] = {global ? o->base : o->size, global ? 2 : o->heap, at};
+    return ft_hash_bytes(words, sizeof words, 5);
+}
+
+/* For those who follow: which cells a place has. */
+static void learn_width(const ft_sym_state *m, const object *o, uint64_t at, uint64_t n)
+{
+    if (n > 8 || (n & (n - 1)) || at % n) return;
+    *ft_map_slot(&m->world->widths, sym_width_key(o, at), 0, NULL) |= n;
+}
+
 /* Notes the use of the object by the thread; an unknown place counts as the whole object. */
 static void note(ft_sym_state *m, uint32_t t, const where *w, uint64_t n, bool writes)
 {
@@ -482,6 +514,7 @@ static void note(ft_sym_state *m, uint32_t t, const where *w, uint64_t n, bool w
     else
         o->read |= UINT64_C(1) << t;
     if (w->offset) ft_vec_push(&m->accesses, (access){t, w->object, w->offset, n, writes});
+    if (m->world->options.follow && !w->offset && n) learn_width(m, o, w->at, n);
     sym_note(m, &(ft_sym_note){.kind = FT_SYM_ACCESS,
                                .thread = t,
                                .object = w->object - 1,
@@ -591,6 +624,7 @@ bool sym_free_object(ft_sym_state *m, uint32_t t, value address)
     uint64_t at;
     if (!sym_decide_value(m, t, address, 64, &at)) return false;
     if (!at) return true;
+    if (address.object & SYM_HANDLE) address.object = 0;
     uint32_t number = address.object ? address.object : object_around(m, at);
     object *o = number ? object_of(m, number) : NULL;
     bool whole = o && (at == o->base || sym_fault_is(SYM_FAULT_FREED_PART));

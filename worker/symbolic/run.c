@@ -240,6 +240,7 @@ static bool make_object(ft_sym_state *m, uint32_t t, const ft_instruction *in)
     m->objects.data[number].bytes = bytes.term;
     m->objects.data[number].heap = heap;
     m->objects.data[number].stack_of = heap ? 0 : t + 1;
+    m->objects.data[number].maker = sym_place(m, t);
     th->changes += heap;
     if (!heap) ft_vec_push(&th->stack, number);
     sym_note(m, &(ft_sym_note){.kind = FT_SYM_MADE, .thread = t, .object = number});
@@ -445,7 +446,8 @@ static bool call_at(ft_sym_state *m, uint32_t t, const ft_instruction *in)
 
 static bool self(ft_sym_state *m, uint32_t t, const ft_instruction *in)
 {
-    sym_result(m, t, in, sym_number(t));
+    uint32_t handle = m->world->options.handles ? SYM_HANDLE | (t + 1) : 0;
+    sym_result(m, t, in, (value){.bits = t, .object = handle});
     return go_on(m, t);
 }
 

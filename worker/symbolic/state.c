@@ -65,6 +65,9 @@ void ft_sym_world_free(ft_sym_world *w)
     ft_term_pool_free(w->pool);
     ft_map_release(&w->functions);
     ft_map_release(&w->symbols);
+    ft_map_release(&w->widths);
+    ft_intern_release(&w->places);
+    sym_free_lives(w);
     ft_vec_release(&w->inputs);
     ft_vec_release(&w->scratch);
     free(w->function_base);
@@ -87,6 +90,7 @@ static const char *name_of(void *context, ft_symbol symbol)
 {
     naming *n = context;
     const sym_input *in = &n->w->inputs.data[symbol];
+    if (in->thread == FT_NO_ID) return n->w->places.names[in->name];
     snprintf(n->name, sizeof n->name, "%.100s.%" PRIu32 ".%" PRIu32,
              n->w->program->texts.names[in->name], in->thread, in->n);
     return n->name;
@@ -169,7 +173,7 @@ void sym_fill(ft_sym_state *m, uint32_t number, const ft_object *o)
     }
 }
 
-static bool make_globals(ft_sym_state *m)
+bool sym_make_globals(ft_sym_state *m)
 {
     const ft_program *p = m->world->program;
     m->globals = ft_calloc(p->objects.len + 1, sizeof *m->globals);
@@ -195,12 +199,12 @@ ft_sym_state *ft_sym_new(ft_sym_world *world)
     uint32_t symbol = ft_intern_find(&world->program->names, "main", 4);
     const ft_function *f = ft_program_function(world->program, symbol);
     value zeros[2] = {{0}, {0}};
-    if (make_globals(m) && sym_thread_objects(m, 0))
+    if (sym_make_globals(m) && sym_thread_objects(m, 0))
         sym_call(m, 0, f, zeros, f->blocks.data[0].n_parameters, 0);
     return m;
 }
 
-static void release_thread(sym_thread *th)
+void sym_thread_release(sym_thread *th)
 {
     ft_vec_release(&th->frames);
     ft_vec_release(&th->values);
@@ -214,7 +218,7 @@ void ft_sym_free(ft_sym_state *m)
 {
     if (!m) return;
     for (size_t i = 0; i < m->objects.len; i++) sym_object_drop(&m->objects.data[i]);
-    for (size_t i = 0; i < m->threads.len; i++) release_thread(&m->threads.data[i]);
+    for (size_t i = 0; i < m->threads.len; i++) sym_thread_release(&m->threads.data[i]);
     ft_vec_release(&m->objects);
     ft_vec_release(&m->threads);
     ft_vec_release(&m->syncs);

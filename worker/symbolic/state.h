@@ -27,7 +27,8 @@
  *   doubts.c  races at unknown places  follow.c  notes of what a step does
  *   mark.c    where a thread was      print.c   a state as bytes, and its fingerprint
  *
- * Imports: common/base, common/program, common/term, solve. */
+ * Imports: common/base, common/program, common/program/flow, common/schedules, common/term, solve.
+ */
 #ifndef FT_SYMBOLIC_STATE_H
 #define FT_SYMBOLIC_STATE_H
 
@@ -51,6 +52,8 @@ typedef struct ft_sym_options {
     bool (*input)(void *context, const char *name, uint8_t width, uint64_t *value);
     /* Asked now and then in a step; true: it is cut. May be NULL. */
     bool (*should_stop)(void *context);
+    bool
+        handles; /* the numbers of threads are followed, so that epochs may change them (epoch.h) */
     /* What a step does, one note after the other (follow.h). May be NULL. */
     void (*follow)(void *context, const ft_sym_state *state, const struct ft_sym_note *note);
     void *context;

@@ -99,6 +99,22 @@ static uint64_t number(const step *s, uint32_t i)
     return sym_sync_operand(s->m, s->t, s->in, i);
 }
 
+void sym_sync_settle(ft_sym_state *m, uint32_t t)
+{
+    const sym_thread *th = sym_thread_of(m, t);
+    const ft_instruction *in = sym_instruction(m, t);
+    const frame *f = &th->frames.data[th->frames.len - 1];
+    uint64_t bits[2] = {0, 0};
+    for (uint32_t i = 0; i < in->n_operands && i < 2; i++) bits[i] = sym_sync_operand(m, t, in, i);
+    for (uint32_t i = 0; i < in->n_operands && i < 2; i++) {
+        const ft_operand *o = &f->function->operands.data[in->operands + i];
+        if (o->kind != FT_OPERAND_REGISTER || !(needs((ft_code)in->code) >> i & 1)) continue;
+        value *v = &th->values.data[f->registers + o->index];
+        if (v->term) v->bits = bits[i];
+        v->term = FT_NO_TERM;
+    }
+}
+
 static value address(const step *s, uint32_t i)
 {
     return (value){.bits = number(s, i), .object = sym_operand(s->m, s->t, s->in, i).object};
@@ -361,7 +377,9 @@ static bool create(step *s)
     start_thread(m, (uint32_t)child);
     if (!sym_thread_objects(m, (uint32_t)child)) return false;
     sym_call(m, (uint32_t)child, f, &argument, 1, 0);
-    return result(s, (int64_t)child);
+    uint32_t handle = m->world->options.handles ? SYM_HANDLE | (uint32_t)(child + 1) : 0;
+    sym_result(m, s->t, s->in, (value){.bits = child, .object = handle});
+    return true;
 }
 
 static bool is_joinable(const ft_sym_state *m, uint32_t t, uint64_t other)
@@ -372,9 +390,18 @@ static bool is_joinable(const ft_sym_state *m, uint32_t t, uint64_t other)
     return o->exists && !detached && !o->joined;
 }
 
+/* In an epoch that began in the middle a number that is not a handle may be an old one. */
+static bool is_handle(step *s)
+{
+    value v = sym_operand(s->m, s->t, s->in, 0);
+    if (!s->m->old || v.object & SYM_HANDLE) return true;
+    return sym_fail(s->m, s->t, FT_ERROR_LIMIT, "the thread's handle was kept as a number");
+}
+
 static bool join(step *s)
 {
     uint64_t other = number(s, 0);
+    if (!is_handle(s)) return false;
     if (!is_joinable(s->m, s->t, other))
         return misuse(s, "the thread cannot be joined: it is detached, joined or does not exist");
     sym_thread *o = sym_thread_of(s->m, (uint32_t)other);
@@ -389,6 +416,7 @@ static bool detach(step *s)
 {
     uint64_t other = number(s, 0);
     bool self = other == s->t && !thread_of(s)->detached;
+    if (!is_handle(s)) return false;
     if (!self && !is_joinable(s->m, s->t, other))
         return misuse(s, "the thread cannot be detached: it is detached, joined or does not exist");
     s->m->threads.data[other].detached = true;

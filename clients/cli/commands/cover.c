@@ -68,6 +68,7 @@ static ft_status make_question(const ft_options *o, json_t *question, ft_error *
 {
     ft_status status = add_order(o, question, err);
     json_object_set_new(question, "seed", json_integer(o->seed));
+    if (o->epochs) json_object_set_new(question, "epochs", json_string(o->epochs));
     json_object_set_new(question, "prefix", json_boolean(!o->no_prefix));
     if (o->entries) json_object_set_new(question, "entries", json_integer(o->entries));
     if (o->budget) json_object_set_new(question, "seconds", json_integer(o->budget));
@@ -130,8 +131,10 @@ static void print_counts(const json_t *answer)
 {
     const json_t *counts = json_object_get(answer, "counts");
     if (!counts) return;
-    printf("%lld schedules for %lld classes of inputs, %lld paths executed\n",
-           number(counts, "schedules"), number(counts, "entries"), number(counts, "paths"));
+    printf("%lld schedules for %lld classes of inputs, ", number(counts, "schedules"),
+           number(counts, "entries"));
+    if (number(counts, "epochs") > 1) printf("in %lld epochs, ", number(counts, "epochs"));
+    printf("%lld paths executed\n", number(counts, "paths"));
     if (number(counts, "open"))
         printf("inputs of %lld classes are not covered: %s\n", number(counts, "open"),
                member(answer, "open"));

@@ -225,6 +225,11 @@ static const option_row rows[] = {
     {"dynamic", 0, VALUE_TEXTS, "NAME", NULL, MEMBER(dynamic), BIT(COVER),
      "this input is not known when the program begins, only when its thread has read it: schedules "
      "part there; '*': all inputs; may be repeated"},
+    {"epochs", 0, VALUE_TEXT, "HOW", "auto|one|markers", MEMBER(epochs), BIT(COVER),
+     "one: schedules of the whole program; markers: of stretches that end in loops that "
+     "synchronise "
+     "(needed for loops without a bound); auto: one, unless that needs many or long schedules "
+     "(default)"},
     {"no-prefix", 0, VALUE_NONE, NULL, NULL, MEMBER(no_prefix), BIT(COVER),
      "schedules for every way in which the process ends, each with one graph; else a run may end "
      "the process before its schedule is carried out"},

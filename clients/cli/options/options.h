@@ -161,6 +161,7 @@ typedef struct ft_options {
     /* cover */
     const char *schedule_order, *schedule_set, *smt;
     uint32_t entries;
+    const char *epochs;
     bool no_prefix;
     /* replay */
     uint32_t deadline; /* seconds */
