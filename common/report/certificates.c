@@ -166,6 +166,18 @@ static json_t *failed_of(const json_t *certificate)
     return failed;
 }
 
+static void add_failed_of(const json_t *row, const json_t *certificates, json_t *failed)
+{
+    size_t i;
+    const json_t *one;
+    json_array_foreach((json_t *)(uintptr_t)certificates, i, one)
+    {
+        if (is_of(one, row) && strcmp(ft_json_text(one, "answer", UNKNOWN), PROVED) != 0)
+            json_array_append_new(failed, failed_of(one));
+    }
+}
+
+/* By kind, so that the list is the same in whichever order they were asked. */
 static void add_failed(json_t *answer, const json_t *certificates)
 {
     size_t i, leaves = 0;
@@ -174,8 +186,10 @@ static void add_failed(json_t *answer, const json_t *certificates)
     {
         json_object_update(smt, json_object_get(one, "smt"));
         leaves += ft_json_count(one, "leaves");
-        if (strcmp(ft_json_text(one, "answer", UNKNOWN), PROVED) != 0)
-            json_array_append_new(failed, failed_of(one));
+    }
+    json_array_foreach(json_object_get(answer, "checks"), i, one)
+    {
+        add_failed_of(one, certificates, failed);
     }
     if (json_object_size(smt)) json_object_set(answer, "smt", smt);
     json_object_set_new(answer, "leaves", json_integer((json_int_t)leaves));

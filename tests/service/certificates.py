@@ -130,7 +130,8 @@ def of_sets(draw):
     partial = {"prefix": False, "set": re.sub(r"take s3\b", "none", whole["set"])}
     loose = {"set": re.sub(r" after .*", "", of_process(THREADS, {})["set"])}
     cases = [("choosing", choosing(3, 2), {"prefix": False}), ("threads", THREADS, {}),
-             ("partial", choosing(3, 2), partial), ("loose", THREADS, loose)]
+             ("partial", choosing(3, 2), partial), ("loose", THREADS, loose),
+             ("both", THREADS, {"set": re.sub(r"take s1\b", "none", loose["set"])})]
     refuted = set()
     for name, text, question in cases:
         for workers in WORKERS:
@@ -142,7 +143,7 @@ def of_sets(draw):
 
 def of_large(draw):
     """A set of some megabytes, found and given; progress while it is certified."""
-    text = choosing(5, 560)
+    text = choosing(3, 3400)
     with Daemon(2, 100) as daemon:
         job = submit(daemon, text, {"prefix": False})
         opens, report = set(), None
@@ -152,7 +153,7 @@ def of_large(draw):
         report = report_of(daemon, job)
         answer = answer_of(report)
         need(len(answer["set"]) > 5 << 19 and answer["proved"], len(answer["set"]), answer["checks"], answer["failed"][:3])
-        need(len(opens) > 3, "no progress is shown:", opens)
+        need(len(opens) > 2, "no progress is shown:", opens)
         again = submit(daemon, text, {"prefix": False, "set": answer["set"]})
         need(daemon.ended(again)["state"] == "done")
         need(answer_of(report_of(daemon, again))["proved"])
