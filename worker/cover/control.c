@@ -53,13 +53,15 @@ static void find_synchronising(cover_control *c)
 
 /* ---- instructions that may fail ---- */
 
-/* Does the constant address, or the stack object that the register is, hold n bytes? */
+/* Does the constant address, or the stack object that the register is, hold n bytes that the
+ * access is allowed to? */
 static bool holds(const cover_control *c, const ft_function *f, const uint32_t *defined,
-                  const ft_operand *at, uint64_t n)
+                  const ft_operand *at, uint64_t n, bool writes)
 {
     if (at->kind == FT_OPERAND_ADDRESS) {
         const ft_object *o = ft_program_object(c->program, at->index);
-        return o && at->value <= o->size && n <= o->size - at->value;
+        bool allowed = o && !(writes && o->constant);
+        return allowed && at->value <= o->size && n <= o->size - at->value;
     }
     if (at->kind != FT_OPERAND_REGISTER || defined[at->index] == FT_NO_ID) return false;
     const ft_instruction *made = &f->instructions.data[defined[at->index]];
@@ -90,9 +92,9 @@ static bool instruction_fails(const cover_control *c, const ft_function *f, cons
     case FT_CODE_ASHR:
         return all[1].kind != FT_OPERAND_LITERAL || all[1].value >= in->width;
     case FT_CODE_LOAD:
-        return !holds(c, f, defined, &all[0], n);
+        return !holds(c, f, defined, &all[0], n, false);
     case FT_CODE_STORE:
-        return !holds(c, f, defined, &all[1], n);
+        return !holds(c, f, defined, &all[1], n, true);
     case FT_CODE_ASSERT:
     case FT_CODE_COPY:
     case FT_CODE_MOVE:
