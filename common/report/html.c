@@ -210,7 +210,7 @@ static void part_section(const ft_report *report, size_t index, ft_strbuf *out)
     counts(part, out);
     for (i = part->first; i < part->first + part->count; i++)
         finding_section(&report->findings.data[i], out);
-    json_array_foreach(json_object_get(part->json, "notes"), i, note)
+    json_array_foreach(json_object_get(part->json, "notes"), i, note) if (ft_note_is_text(note))
         puts_text("<p class=\"dim\">Note: ", ft_json_text(note, "text", "?"), "</p>\n", out);
 }
 

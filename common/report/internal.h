@@ -55,6 +55,9 @@ void ft_xml_text(const char *text, ft_strbuf *out);
 /* Sets `elsewhere` of findings that a part before theirs has (merged.c). */
 void ft_report_mark_repeated(ft_report *report);
 
+/* Is the note a text for people, not an answer as JSON (cover-answer, context-answer)? */
+bool ft_note_is_text(const json_t *note);
+
 /* "race on x at a.c:3": the shortest name of a finding. */
 void ft_finding_brief(const ft_finding *finding, ft_strbuf *out);
 

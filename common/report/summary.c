@@ -170,6 +170,14 @@ void ft_report_summary(const ft_report *report, size_t index, const ft_view *vie
     ft_strbuf_release(&line);
 }
 
+bool ft_note_is_text(const json_t *note)
+{
+    static const char ANSWER[] = "-answer";
+    const char *code = ft_json_text(note, "code", "");
+    size_t n = strlen(code), m = sizeof ANSWER - 1;
+    return n < m || strcmp(code + n - m, ANSWER) != 0;
+}
+
 json_t *ft_report_of_records(const json_t *answer, const char *check, size_t candidates,
                              const json_t *records, const json_t *notes)
 {

@@ -379,7 +379,7 @@ static void notes(const ft_view *view, const json_t *report, ft_strbuf *out)
     {
         size_t count = ft_json_count(note, "count"), event = ft_json_count(note, "event");
         const char *text = ft_json_text(note, "text", "?");
-        if (is_repeated(view, text)) continue;
+        if (!ft_note_is_text(note) || is_repeated(view, text)) continue;
         ft_strbuf_puts(out, "note: ");
         ft_view_safe_text(text, out);
         if (event) ft_strbuf_printf(out, " (event %zu)", event);

@@ -160,6 +160,17 @@ def of_large(draw):
         print(f"large: {len(answer['set'])} bytes, {counted(report)['candidates']} certificates")
 
 
+def of_words(draw):
+    """Reports for people have the answer in words, not as JSON; machines have it."""
+    with Daemon(1, 100) as daemon:
+        job = submit(daemon, choosing(1, 1), {"prefix": False})
+        need(daemon.ended(job)["state"] == "done")
+        for name in "text", "html":
+            text = daemon.call("GET", f"/v1/jobs/{job}/report?format={name}")[1].decode()
+            need("check-cover: proved" in text and "schedules 1" not in text, text)
+        need("schedules 1" in answer_of(report_of(daemon, job))["set"])
+
+
 def of_limit(draw):
     """Beyond the limits: the set that a search finds, and one that is given."""
     with Daemon(1, 100) as daemon:
@@ -200,7 +211,7 @@ def of_time(draw):
 def main():
     draw = random.Random(SEED)
     try:
-        for test in (of_sets, of_large, of_limit, of_cancelled, of_time):
+        for test in (of_sets, of_words, of_large, of_limit, of_cancelled, of_time):
             began = time.monotonic()
             test(draw)
             print(f"{test.__name__[3:]}: good, {time.monotonic() - began:.1f} s")
