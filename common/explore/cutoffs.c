@@ -213,9 +213,10 @@ static uint64_t weight_of_layer(const layers *all, uint32_t layer)
     return sum;
 }
 
-/* Configurations that weigh the same. Where their labels are not the same, or layers that differ
- * weigh the same, neither comes first. */
-static bool has_lighter_layer(ft_x_cutoffs *x, uint32_t a, uint32_t b)
+/* Of configurations that weigh the same, the one that does more at first: that is met first as
+ * well, as a rule. Where their labels are not the same, or layers that differ weigh the same,
+ * neither. */
+static bool has_fuller_layer(ft_x_cutoffs *x, uint32_t a, uint32_t b)
 {
     size_t i = 0;
     list_layers(x, a, &x->a);
@@ -225,13 +226,13 @@ static bool has_lighter_layer(ft_x_cutoffs *x, uint32_t a, uint32_t b)
     if (i == x->a.len) return false;
     uint32_t one = x->a.data[i].layer, other = x->b.data[i].layer;
     uint32_t layer = one < other ? one : other;
-    return weight_of_layer(&x->a, layer) < weight_of_layer(&x->b, layer);
+    return weight_of_layer(&x->a, layer) > weight_of_layer(&x->b, layer);
 }
 
 bool ft_x_cutoffs_precedes(ft_x_cutoffs *x, uint32_t a, uint32_t b)
 {
     uint64_t one = record_of(x, a)->weight, other = record_of(x, b)->weight;
-    return one != other ? one < other : has_lighter_layer(x, a, b);
+    return one != other ? one < other : has_fuller_layer(x, a, b);
 }
 
 /* ---- states */

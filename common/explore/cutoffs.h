@@ -18,11 +18,11 @@
  * process: it is made of labels (ft_x_executor.label), never of numbers of events. Every label has
  * a weight, and a configuration that weighs less comes first; weights differ by so little that it
  * never has more events, below a million. Of those that weigh the same and have the same labels the
- * layers decide (an event's layer is one above the highest of its causes): the first layer in which
- * they differ, by its weight. More events keep the order: weights add up; and where the layers
- * below are equal, so are their events, since a label and what was before it make the event. An
- * event that is added to one of those layers depends on nothing above it, and, since both
- * configurations have the same labels, nor does its twin.
+ * layers decide (an event's layer is one above the highest of its causes): in the first layer in
+ * which they differ, the heavier one comes first. More events keep the order: weights add up; and
+ * where the layers below are equal, so are their events, since a label and what was before it make
+ * the event. An event that is added to one of those layers depends on nothing above it, and, since
+ * both configurations have the same labels, nor does its twin.
  *
  * The executor says in its runs by how much each step changes the state's fingerprint
  * (ft_x_run.prints); that of [e] is the xor over the last events of threads in [e], of what each

@@ -59,6 +59,9 @@ bool ft_inputs_states(const inputs_program *p, const ft_program *program, uint64
 void ft_inputs_random_polls(uint64_t seed, inputs_program *p);
 /* Programs that come to equal states in many ways: what threads do commutes, undoes itself and goes
  * round, `endless`: without end. Only careless ones have races, by orders of several kinds. */
+/* The objects and @main of such a program around functions @t1 to the last of p->n_threads. At each
+ * `place` the objects have other addresses. */
+void ft_inputs_cycles(inputs_program *p, uint32_t place, const char *functions);
 void ft_inputs_random_cycles(uint64_t seed, bool endless, bool careless, inputs_program *p);
 void ft_inputs_release_words(inputs_words *words);
 

@@ -170,8 +170,7 @@ static void statements(maker *m, uint32_t n)
 /* Twice; or for ever, unless a message ends it. */
 static void loop(maker *m, bool endless)
 {
-    uint32_t top = fresh(m), more = fresh(m), out = fresh(m), i = fresh(m), j = fresh(m),
-             c = fresh(m), x = fresh(m);
+    uint32_t top = fresh(m), out = fresh(m), i = fresh(m), j = fresh(m), c = fresh(m), x = fresh(m);
     put(m, "jump l%u(i8 0)", top);
     ft_strbuf_printf(&m->p->text, "  l%u(%%r%u: i8):\n", top, i);
     section(m);
@@ -187,7 +186,6 @@ static void loop(maker *m, bool endless)
         put(m, "%%r%u = eq i8 %%r%u, 2", c, j);
         put(m, "branch %%r%u, l%u, l%u(%%r%u)", c, out, top, j);
     }
-    (void)more;
     label(m, out);
 }
 
@@ -198,10 +196,46 @@ static void body(maker *m, uint32_t n, bool endless)
     if (loops) loop(m, endless);
 }
 
-static const char START[] = "program 1\n"
-                            "object @m0 40 align 8\nobject @m1 40 align 8\nobject @c 48 align 8\n"
+static const char START[] = "object @m0 40 align 8\nobject @m1 40 align 8\nobject @c 48 align 8\n"
                             "object @sem 32 align 8\nobject @g0 8 align 8\nobject @g1 8 align 8\n"
                             "object @s 8 align 8\nobject @in 8\nobject @a0 1\nobject @a1 1\n";
+
+static void begin(inputs_program *p, uint32_t place)
+{
+    ft_strbuf_printf(&p->text, "program 1\nobject @before %u\n", 16 * place + 1);
+    ft_strbuf_puts(&p->text, START);
+    for (uint32_t t = 0; t < p->n_threads; t++)
+        ft_strbuf_printf(&p->text, "object @own%u 8 align 8\n", t);
+}
+
+/* @main: reads the input, makes the threads and waits for them; `m`: does more besides. */
+static void add_main(inputs_program *p, maker *m)
+{
+    ft_strbuf *out = &p->text;
+    ft_strbuf_puts(out, "function @main() -> i32 {\n  start:\n");
+    ft_strbuf_printf(out, "    sem_init @sem, %u\n", m ? draw(m, 2) : 0);
+    if (p->n_inputs)
+        ft_strbuf_printf(out,
+                         "    %%in = input \"a\" i%u\n    %%byte = zext i8 %%in\n"
+                         "    store i8 %%byte, @in\n",
+                         p->bits[0]);
+    for (uint32_t t = 1; t < p->n_threads; t++)
+        ft_strbuf_printf(out, "    %%thread%u = create @t%u, 0\n", t, t);
+    if (m) statements(m, draw(m, 3));
+    for (uint32_t t = 1; t < p->n_threads; t++)
+        ft_strbuf_printf(out, "    %%joined%u = join %%thread%u\n", t, t);
+    if (p->n_inputs) /* every value is an execution of its own */
+        ft_strbuf_puts(out, "    %wide = zext i64 %byte\n    output 1, @g0, %wide\n");
+    if (m) statements(m, draw(m, 2));
+    ft_strbuf_puts(out, "    return i32 0\n}\n");
+}
+
+void ft_inputs_cycles(inputs_program *p, uint32_t place, const char *functions)
+{
+    begin(p, place);
+    ft_strbuf_puts(&p->text, functions);
+    add_main(p, NULL);
+}
 
 void ft_inputs_random_cycles(uint64_t seed, bool endless, bool careless, inputs_program *p)
 {
@@ -212,29 +246,11 @@ void ft_inputs_random_cycles(uint64_t seed, bool endless, bool careless, inputs_
     p->n_inputs = draw(&m, 3) == 0;
     m.careless = careless;
     for (uint32_t k = 0; k < p->n_inputs; k++) p->bits[k] = 1 + draw(&m, 2);
-    ft_strbuf_puts(&p->text, START);
-    for (uint32_t t = 0; t < p->n_threads; t++)
-        ft_strbuf_printf(&p->text, "object @own%u 8 align 8\n", t);
+    begin(p, 0);
     for (uint32_t t = 1; t < p->n_threads; t++) {
         ft_strbuf_printf(&p->text, "function @t%u(%%argument: i64) -> i64 {\n  start:\n", t);
         body(&m, 1 + draw(&m, p->n_threads > 3 ? 2 : 3), endless);
         ft_strbuf_puts(&p->text, "    return i64 0\n}\n");
     }
-    ft_strbuf_puts(&p->text, "function @main() -> i32 {\n  start:\n");
-    put(&m, "sem_init @sem, %u", draw(&m, 2));
-    if (p->n_inputs) {
-        put(&m, "%%in = input \"a\" i%u", p->bits[0]);
-        put(&m, "%%byte = zext i8 %%in");
-        put(&m, "store i8 %%byte, @in");
-    }
-    for (uint32_t t = 1; t < p->n_threads; t++) put(&m, "%%thread%u = create @t%u, 0", t, t);
-    statements(&m, draw(&m, 3));
-    for (uint32_t t = 1; t < p->n_threads; t++) put(&m, "%%joined%u = join %%thread%u", t, t);
-    if (p->n_inputs) { /* every value is an execution of its own */
-        put(&m, "%%wide = zext i64 %%byte");
-        put(&m, "output 1, @g0, %%wide");
-    }
-    statements(&m, draw(&m, 2));
-    put(&m, "return i32 0");
-    ft_strbuf_puts(&p->text, "}\n");
+    add_main(p, &m);
 }

@@ -7,6 +7,7 @@
 #include "base/contract.h"
 #include "explore/names.h"
 #include "explore/running.h"
+#include "symbolic/cutoff_faults.h"
 
 static void number(ft_strbuf *out, uint64_t n)
 {
@@ -215,12 +216,14 @@ bool ft_running_name(running *r, ft_x_name *name)
 {
     ft_strbuf bytes = {0};
     bool known = ft_sym_state_bytes(r->m, &bytes);
-    if (known && r->c->options.races) known = ft_running_order(r, &bytes);
+    if (known && r->c->options.races && !ft_sym_fault_is(FT_SYM_FAULT_NO_ORDER))
+        known = ft_running_order(r, &bytes);
     if (known) {
         write_names(r, &bytes);
-        write_knowledge(r, &bytes);
+        if (!ft_sym_fault_is(FT_SYM_FAULT_NO_CONDITIONS)) write_knowledge(r, &bytes);
         for (uint32_t t = 0; t < ft_sym_thread_count(r->m); t++) write_poller(r, t, &bytes);
         *name = name_of(bytes.text, bytes.len);
+        if (ft_sym_fault_is(FT_SYM_FAULT_NOT_CONFIRMED)) *name = (ft_x_name){r->print, 0};
     }
     ft_strbuf_release(&bytes);
     return known;

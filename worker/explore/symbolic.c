@@ -8,6 +8,7 @@
 
 #include "base/contract.h"
 #include "explore/running.h"
+#include "symbolic/cutoff_faults.h"
 
 /* Steps between snapshots, behind the prefix of a run. */
 enum { STRIDE = 3 };
@@ -487,7 +488,8 @@ static bool judge(running *r, ft_x_run *run)
 static bool goes_round(const running *r, const ft_x_run *run)
 {
     const ft_symbolic_options *o = &r->c->options;
-    return run->end == FT_X_CUT && o->cutoffs && o->races && ft_sym_end_of(r->m) == FT_SYM_GOING;
+    return run->end == FT_X_CUT && o->cutoffs && o->races && ft_sym_end_of(r->m) == FT_SYM_GOING &&
+           !ft_sym_fault_is(FT_SYM_FAULT_CUT_UNJUDGED);
 }
 
 /* A run that cannot be confirmed is reported as cut, so that nothing counts as complete. */

@@ -2,7 +2,12 @@
  * by their addresses, which do not depend on the schedule. */
 #include <stdlib.h>
 
+#include "symbolic/cutoff_faults.h"
 #include "symbolic/internal.h"
+
+#ifdef FT_FAULTS
+ft_sym_fault_kind ft_sym_fault = FT_SYM_FAULT_NONE;
+#endif
 
 static void number(ft_strbuf *out, uint64_t n)
 {
@@ -161,7 +166,12 @@ static void add_objects(const ft_sym_state *m, ft_strbuf *out)
     if (all.len) qsort(all.data, all.len, sizeof *all.data, by_address);
     for (size_t i = 0; i < all.len; i++) add_object(m, &m->objects.data[all.data[i].index], out);
     number(out, UINT64_MAX);
-    all.len = 0;
+    ft_vec_release(&all);
+}
+
+static void add_syncs(const ft_sym_state *m, ft_strbuf *out)
+{
+    FT_VEC(placed) all = {0};
     for (size_t i = 0; i < m->syncs.len; i++)
         ft_vec_push(&all, (placed){m->syncs.data[i].address, i});
     if (all.len) qsort(all.data, all.len, sizeof *all.data, by_address);
@@ -193,10 +203,11 @@ bool ft_sym_state_bytes(const ft_sym_state *m, ft_strbuf *out)
     number(out, m->threads.len);
     for (size_t t = 0; t < m->threads.len; t++) {
         number(out, touched_by_others(&m->threads.data[t]));
-        add_thread(m, &m->threads.data[t], out);
+        if (!ft_sym_fault_is(FT_SYM_FAULT_NO_REGISTERS)) add_thread(m, &m->threads.data[t], out);
     }
-    add_objects(m, out);
-    add_constraints(m, out);
+    if (!ft_sym_fault_is(FT_SYM_FAULT_NO_MEMORY)) add_objects(m, out);
+    add_syncs(m, out);
+    if (!ft_sym_fault_is(FT_SYM_FAULT_NO_CONDITIONS)) add_constraints(m, out);
     return true;
 }
 
@@ -267,11 +278,15 @@ static uint64_t print_of_sync(const sync_object *s)
 uint64_t ft_sym_print(ft_sym_state *m)
 {
     uint64_t print = fragment(SECTION, m->end, m->section + 1);
-    for (size_t i = 0; i < m->objects.len; i++) print ^= print_of_object(m, &m->objects.data[i]);
-    for (uint32_t t = 0; t < m->threads.len; t++)
+    bool memory = !ft_sym_fault_is(FT_SYM_FAULT_NO_MEMORY),
+         registers = !ft_sym_fault_is(FT_SYM_FAULT_NO_REGISTERS),
+         conditions = !ft_sym_fault_is(FT_SYM_FAULT_NO_CONDITIONS);
+    for (size_t i = 0; i < m->objects.len && memory; i++)
+        print ^= print_of_object(m, &m->objects.data[i]);
+    for (uint32_t t = 0; t < m->threads.len && registers; t++)
         if (m->threads.data[t].exists) print ^= print_of_thread(m, t);
     for (size_t i = 0; i < m->syncs.len; i++) print ^= print_of_sync(&m->syncs.data[i]);
-    for (size_t i = 0; i < m->constraints.len; i++)
+    for (size_t i = 0; i < m->constraints.len && conditions; i++)
         print ^= fragment(CONSTRAINT, m->constraints.data[i].term, 1);
     return print;
 }
