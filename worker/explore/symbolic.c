@@ -383,6 +383,13 @@ static bool comes_again(running *r)
     return ++*ft_map_slot(&r->c->met, r->print, 0, NULL) >= OFTEN;
 }
 
+static bool is_late_now(const ft_symbolic *c, size_t step)
+{
+    enum { EVERY = 64 };
+    return step % EVERY == EVERY - 1 && c->options.should_stop &&
+           c->options.should_stop(c->options.context);
+}
+
 static ft_status go(running *r, size_t at, uint64_t key, ft_x_end *end, ft_error *err)
 {
     ft_symbolic *c = r->c;
@@ -393,6 +400,10 @@ static ft_status go(running *r, size_t at, uint64_t key, ft_x_end *end, ft_error
         const ft_x_pick *pick = i < c->task.prefix.len ? &c->task.prefix.data[i] : NULL;
         if (i >= c->options.max_steps) {
             note_cut(c, "more than %" PRIu64 " steps", c->options.max_steps);
+            return *end = FT_X_CUT, FT_OK;
+        }
+        if (is_late_now(c, i)) {
+            note_cut(c, "the time is over");
             return *end = FT_X_CUT, FT_OK;
         }
         if (pick)

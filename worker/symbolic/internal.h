@@ -145,6 +145,7 @@ struct ft_sym_world {
     ft_map widths;            /* of accesses by object and place: bits for 1, 2, 4 and 8 bytes */
     uint64_t **lives;         /* by function: registers that are read later (arrive.c) */
     uint64_t concretised;
+    uint64_t solved; /* questions, when the caller was last asked whether to stop */
     bool has_inputs;
     FT_VEC(ft_term) scratch;
 };

@@ -575,11 +575,16 @@ static bool is_over(ft_sym_state *m, uint32_t t)
                     m->world->options.max_instructions);
 }
 
+/* Asked after so many instructions, and after each one that the solver was needed for. */
 static bool should_stop(const ft_sym_state *m)
 {
     enum { EVERY = 4096 };
-    const ft_sym_options *o = &m->world->options;
-    return o->should_stop && m->instructions % EVERY == 0 && o->should_stop(o->context);
+    ft_sym_world *w = m->world;
+    uint64_t solved = sym_path_counts(w->path).solved;
+    bool asked = solved != w->solved;
+    w->solved = solved;
+    return w->options.should_stop && (asked || m->instructions % EVERY == 0) &&
+           w->options.should_stop(w->options.context);
 }
 
 /* False: the thread does not run on. */

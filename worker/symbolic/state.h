@@ -50,7 +50,8 @@ typedef struct ft_sym_options {
     int32_t expect_exit;       /* the exit code that is no failure */
     /* The value of an input that is given; false: it is open. May be NULL: all are. */
     bool (*input)(void *context, const char *name, uint8_t width, uint64_t *value);
-    /* Asked now and then in a step; true: it is cut. May be NULL. */
+    /* Asked now and then in a step, and when the solver was needed; true: it is cut. May be NULL.
+     */
     bool (*should_stop)(void *context);
     bool
         handles; /* the numbers of threads are followed, so that epochs may change them (epoch.h) */
