@@ -554,19 +554,26 @@ static bool no_input(void *context, const char *name, uint8_t width, uint64_t *v
     return *(bool *)context = true, false;
 }
 
+/* A copy that nobody follows, and that reads no input. */
+static ft_interpreter *copy_alone(const ft_interpreter *m, bool *reads)
+{
+    ft_interpreter *alone = ft_interpreter_copy(m);
+    alone->options = (ft_interpreter_options){.max_steps = m->options.max_steps,
+                                              .max_bytes = m->options.max_bytes,
+                                              .max_threads = m->options.max_threads,
+                                              .input = no_input,
+                                              .context = reads};
+    return alone;
+}
+
 /* Does the thread, alone, come back to where it stands, and change nothing on the way? */
 static bool goes_round(const ft_interpreter *m, uint32_t t)
 {
     enum { MOST = 1000 };
     uint64_t variants[FT_INTERPRETER_THREADS];
     bool reads = false, closed = false, same = true;
-    ft_interpreter *alone = ft_interpreter_copy(m);
+    ft_interpreter *alone = copy_alone(m, &reads);
     circle *c = ft_circle_new(m, t);
-    alone->options = (ft_interpreter_options){.max_steps = m->options.max_steps,
-                                              .max_bytes = m->options.max_bytes,
-                                              .max_threads = m->options.max_threads,
-                                              .input = no_input,
-                                              .context = &reads};
     for (int i = 0; i < MOST && same && !closed && !reads; i++) {
         if (ft_interpreter_choices(alone, t, variants) != 1) break;
         ft_interpreter_step(alone, t, variants[0]);
@@ -604,9 +611,7 @@ static void add_next(reached *r, const ft_interpreter *m)
     for (uint32_t t = 0; t < m->threads.len; t++) {
         uint32_t n = ft_interpreter_choices(m, t, variants);
         for (uint32_t i = 0; i < n; i++) {
-            ft_interpreter *next = ft_interpreter_copy(m);
-            next->options.input = no_input;
-            next->options.context = &r->reads;
+            ft_interpreter *next = copy_alone(m, &r->reads);
             ft_interpreter_step(next, t, variants[i]);
             add_state(r, next);
         }
@@ -620,7 +625,7 @@ static bool rounds_never_end(const ft_interpreter *m)
     enum { MOST = 2000 };
     reached r = {0};
     bool same = true;
-    add_state(&r, ft_interpreter_copy(m));
+    add_state(&r, copy_alone(m, &r.reads));
     for (size_t i = 0; i < r.states.len && same; i++) {
         const ft_interpreter *at = r.states.data[i];
         same = at->state == FT_INTERPRETER_GOING && !r.reads && i < MOST && ft_circle_keeps(at, m);
