@@ -121,13 +121,14 @@ typedef struct running {
     cover_trace *trace;
     cover_graph graph;
     uint32_t current;            /* the thread that went last */
+    bool later;                  /* the epoch is not the entry */
     bool marked[FT_SYM_THREADS]; /* it has come to a marker: it stops before its next operation */
     uint64_t random, time;
     ft_error *err;
 } running;
 
 /* How willingly a thread goes: the lowest first. */
-enum { GOES, TIMES_OUT, ENDS_PROCESS, NEVER };
+enum { GOES, OVERTAKES, TIMES_OUT, ENDS_PROCESS, NEVER };
 
 static bool may_time_out(const ft_sym_operation *o)
 {
@@ -141,6 +142,28 @@ static bool is_at_marker(const running *r, uint32_t t, const ft_sym_operation *o
     ft_node_kind kind;
     return r->marked[t] && o->code < FT_CODES && o->code != FT_CODE_EXIT &&
            o->code != FT_CODE_FAIL && ft_node_kind_of(o->code, o->second, &kind);
+}
+
+static bool takes_something(ft_code code)
+{
+    return code == FT_CODE_LOCK || code == FT_CODE_READ_LOCK || code == FT_CODE_WRITE_LOCK ||
+           code == FT_CODE_SEM_WAIT;
+}
+
+/* It would take what a thread that has done nothing in the epoch yet could take instead: if it did
+ * in every epoch, that thread would wait for ever. */
+static bool overtakes(const running *r, uint32_t t, const ft_sym_operation *o)
+{
+    uint64_t variants[FT_SYM_THREADS];
+    if (!r->later || !r->graph.counts[t] || !takes_something(o->code)) return false;
+    for (uint32_t u = 0; u < ft_sym_thread_count(r->m); u++) {
+        ft_sym_operation other;
+        if (u != t && !r->graph.counts[u] && ft_sym_stands_before(r->m, u, &other) &&
+            takes_something(other.code) && other.object == o->object &&
+            !is_at_marker(r, u, &other) && ft_sym_choices(r->m, u, variants))
+            return true;
+    }
+    return false;
 }
 
 static bool has(const uint64_t *variants, uint32_t n, uint64_t variant)
@@ -166,6 +189,7 @@ static int willingness(running *r, uint32_t t, const cover_wish *wish, ft_sym_op
         *variant = wish->peer + 1;
     if (o->code == FT_CODE_EXIT || o->code == FT_CODE_FAIL) return ENDS_PROCESS;
     if (may_time_out(o) && wish->timed_out && has(variants, n, 1)) return *variant = 1, GOES;
+    if (overtakes(r, t, o)) return OVERTAKES;
     return may_time_out(o) && *variant ? TIMES_OUT : GOES;
 }
 
@@ -364,7 +388,7 @@ ft_status cover_run(cover_world *w, const ft_sym_state *begin, const ft_term *co
                     cover_trace *trace, ft_schedule_end *end, ft_sym_state **state, ft_error *err)
 {
     FT_REQUIRE(w && trace && end && state);
-    running r = {.w = w, .trace = trace, .random = w->seed, .err = err};
+    running r = {.w = w, .trace = trace, .random = w->seed, .later = begin != NULL, .err = err};
     r.m = begin ? ft_sym_copy(begin) : ft_sym_new(w->world);
     cover_trace_begin(trace, &w->control, r.m);
     cover_graph_init(&r.graph, w, r.m, trace);
