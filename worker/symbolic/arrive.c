@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +115,7 @@ typedef struct arriving {
     uint32_t *number;                /* by old object: its new number + 1; 0: it is dropped */
     uint64_t *moved;                 /* by old object: what is added to its addresses */
     FT_VEC(object) objects;
+    uint32_t unknowns; /* so far */
     ft_error *err;
     ft_status status;
 } arriving;
@@ -210,9 +212,12 @@ static void number_objects(arriving *a)
 
 /* ---- what refers to objects ---- */
 
+/* Each is another one: two that are left behind need not be equal. */
 static value unknown_address(arriving *a)
 {
-    ft_symbol symbol = ft_sym_world_unknown(a->m->world, "freed", 64);
+    char name[32];
+    snprintf(name, sizeof name, "freed.%u", a->unknowns++);
+    ft_symbol symbol = ft_sym_world_unknown(a->m->world, name, 64);
     return (value){.term =
                        ft_term_symbol(a->m->world->pool, symbol, (ft_sort){FT_SORT_BITVEC, 64})};
 }
