@@ -259,6 +259,7 @@ typedef struct ft_schedule_input {
     uint32_t n;
     uint8_t width;
     bool dynamic;   /* an input: of the entry: known when its thread has read it (dynamic.h) */
+    bool loop;      /* the cell of a loop, by its name (program/loops.h); dynamic */
     uint32_t epoch; /* its number; 0: the entry */
 } ft_schedule_input;
 
@@ -318,6 +319,7 @@ bool ft_state_handle_read(const char *text, uint32_t *thread); /* false: it is n
  *   prefix yes
  *   marker @work 7 "queue.c" 30 3
  *   input x 32 "x" 0 1                               ; label, width, name, thread, which
+ *   loop i 32 "queue.c:9 @take b1 %i" 0.1 1          ; known when the thread has left the loop
  *   input y 8 "y" 0.1 1 dynamic                      ; known when thread 0.1 has read it
  *   epoch entry
  *   init (bvult x #x00000004)

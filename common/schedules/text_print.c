@@ -228,12 +228,15 @@ static void print_inputs(const ft_schedule_set *set, uint32_t epoch, ft_strbuf *
     for (size_t i = 0; i < set->inputs.len; i++) {
         const ft_schedule_input *in = &set->inputs.data[i];
         if (in->epoch != epoch) continue;
-        ft_strbuf_printf(out, "%s %s %u ", in->n ? "input" : "unknown",
+        ft_strbuf_printf(out, "%s %s %u ",
+                         in->loop ? "loop"
+                         : in->n  ? "input"
+                                  : "unknown",
                          ft_schedule_text_of(set, in->label), in->width);
         if (in->n) {
             print_quoted(ft_schedule_text_of(set, in->name), out);
             ft_strbuf_printf(out, " %s %u%s", ft_schedule_text_of(set, in->thread), in->n,
-                             in->dynamic ? " dynamic" : "");
+                             in->dynamic && !in->loop ? " dynamic" : "");
         } else {
             print_name(set, in->name, out);
         }

@@ -232,7 +232,8 @@ static ft_status read_label(reader *r, const char *what, ft_schedule_input *in)
 
 static ft_status read_input(reader *r, uint32_t epoch)
 {
-    ft_schedule_input in = {.epoch = epoch};
+    bool loop = is(r, "loop");
+    ft_schedule_input in = {.epoch = epoch, .loop = loop, .dynamic = loop};
     TRY(read_label(r, "the input's label", &in));
     TRY(word(r, "the input's name"));
     in.name = text_here(r);
@@ -240,7 +241,7 @@ static ft_status read_input(reader *r, uint32_t epoch)
     in.thread = text_here(r);
     TRY(number(r, "which of the thread's values it is", &in.n));
     if (!in.n) return FAIL(r, "values are numbered from 1");
-    if (!at_end(r)) {
+    if (!at_end(r) && !loop) {
         TRY(word(r, "dynamic"));
         in.dynamic = is(r, "dynamic");
         if (in.dynamic && epoch)
@@ -717,7 +718,7 @@ static ft_status read_fact(reader *r)
 {
     if (is(r, "prefix")) return read_prefix(r);
     if (is(r, "marker")) return read_marker(r);
-    if (is(r, "input")) return read_input(r, 0);
+    if (is(r, "input") || is(r, "loop")) return read_input(r, 0);
     if (!is(r, "program"))
         return FAIL(r, "'%s' is not an item of schedule sets", ft_strbuf_text(&r->word));
     TRY(word(r, "the program's hash"));

@@ -75,6 +75,7 @@ static bool is_symbol(const ft_schedule_set *set, const ft_schedule_input *in)
     ft_state_place place;
     if (!in->width || in->width > 64 || in->epoch >= set->epochs.len) return false;
     if (in->dynamic && (in->epoch || !in->n)) return false;
+    if (in->loop && !in->dynamic) return false;
     size_t n = threads_of(&set->epochs.data[in->epoch]);
     if (in->n) return is_thread_name(ft_schedule_text_of(set, in->thread), n);
     return in->epoch && in->thread == FT_NO_ID && is_place(set, in->name, &place, n) &&

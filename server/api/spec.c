@@ -547,6 +547,12 @@ static ft_status check_preference(checker *c, const json_t *value)
     return ft_error_set(c->err, FT_USAGE, "it must be the text of a witness or a schedule set");
 }
 
+static ft_status check_loops(checker *c, const json_t *value)
+{
+    static const char *const WORDS[] = {"unroll", "summarise", NULL};
+    return one_of(c, value, "way of loops", WORDS);
+}
+
 static ft_status check_dynamic(checker *c, const json_t *value)
 {
     bool good = json_is_array(value);
@@ -586,6 +592,7 @@ static ft_status check_cover(checker *c, const json_t *value)
     static const member MEMBERS[] = {{"order", false, check_schedule_order},
                                      {"prefer", false, check_preference},
                                      {"dynamic", false, check_dynamic},
+                                     {"loops", false, check_loops},
                                      {"seed", false, check_seed},
                                      {"epochs", false, check_epochs},
                                      {"prefix", false, check_flag},

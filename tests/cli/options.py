@@ -1283,6 +1283,43 @@ def of_cover_epochs(world, command):
     need("epoch entry" in schedules("--epochs", "markers") and "markers" in cover("--epochs", "three").err)
 
 
+LOOP = """program 1
+object @l 40 align 8
+function @main() -> i32 {
+  b:
+    %n = input "n" i8
+    jump head(i8 0)
+  head(%i: i8):
+    %more = ult i8 %i, %n
+    branch %more, body, done
+  body:
+    %j = add i8 %i, 1
+    jump head(%j)
+  done:
+    %two = eq i8 %i, 2
+    branch %two, locks, out
+  locks:
+    lock @l
+    unlock @l
+    jump out
+  out:
+    lock @l
+    unlock @l
+    return i32 0
+}
+"""
+
+
+def of_cover_loops(world, command):
+    """256 classes of inputs, or two: the value behind the loop is 2 or not. No native run sees it."""
+    done = cover("--loops", "summarise", "-o", "loops.set", program=LOOP)
+    need("2 schedules for 2 classes" in done.out and "all six certificates hold" in done.out, done)
+    need("2 schedules for 256 classes" in cover("--loops", "unroll", "-o", "o.set", program=LOOP).out)
+    need('loop ' in (WORK / "loops.set").read_text() and '"@main head %i" 0 1' in (WORK / "loops.set").read_text())
+    done = run("run", "--schedules", "loops.set", "--", "/bin/true")
+    need(done.code == 2 and "@main head %i" in done.err, done)
+
+
 def of_cover_prefix(world, command):
     need("prefix no" in schedules("--no-prefix") and "prefix yes" in schedules())
     need(schedules("--no-prefix").count("take") > schedules().count("take"))
@@ -1329,6 +1366,7 @@ EFFECTS += [
     ("seed", "cover", of_cover_seed),
     ("dynamic", "cover", of_cover_dynamic),
     ("epochs", "cover", of_cover_epochs),
+    ("loops", "cover", of_cover_loops),
     ("no-prefix", "cover", of_cover_prefix),
     ("entries", "cover", of_cover_entries),
     ("budget", "cover", of_cover_budget),

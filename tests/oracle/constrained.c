@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/flow/loops.h"
 #include "schedules/dynamic.h"
 
 enum { MOST_INPUTS = 8, MOST_STATES = 1500, MOST_EPOCHS = 100 /* of one input */ };
@@ -26,6 +27,7 @@ typedef struct checked {
     const ft_program *program;
     const ft_schedule_set *set;
     const ft_schedule *schedule;
+    ft_loops *loops; /* taken as functions; NULL: none */
     input inputs[MOST_INPUTS];
     int n_inputs;
     ft_intern seen;       /* how far the threads are in the epoch at hand */
@@ -258,9 +260,10 @@ static void take(checked *c, state *s, uint32_t thread, uint64_t variant)
     for (uint32_t t = 0; t < c->schedule->threads.len; t++)
         for (uint32_t k = before[t]; k < after[t]; k++) {
             uint32_t node = ft_schedule_node_of(c->schedule, c->schedule->threads.data[t], k + 1);
+            bool exits = ft_interpreter_state_of(s->m) != FT_INTERPRETER_GOING && c->set->prefix;
             if (node != FT_NO_ID)
                 s->position[node] = s->steps;
-            else
+            else if (!exits) /* which needs no node, whatever schedule it will be */
                 wrong(c, "it does more than the schedule of its inputs");
         }
 }
@@ -309,16 +312,53 @@ static void walk_epoch(checked *c, state *s)
     ft_intern_release(&c->seen);
 }
 
+/* With loops as functions the selector needs what only a run knows: that of one run, to its end. */
+static const ft_schedule *schedule_of_run(checked *c, const ft_interpreter_options *options)
+{
+    ft_constrained run;
+    const ft_schedule *found = NULL;
+    bool any = true;
+    if (ft_constrained_begin(&run, c->program, c->set, value_of, c, NULL) != FT_OK) return NULL;
+    ft_interpreter *m = ft_interpreter_new(c->program, options);
+    while (any && ft_interpreter_state_of(m) == FT_INTERPRETER_GOING) {
+        uint64_t variant, v;
+        uint32_t last = FT_NO_ID;
+        any = false;
+        for (uint32_t t = 0; t < ft_interpreter_thread_count(m) && !any; t++) {
+            ft_interpreter_operation o;
+            ft_constrained_look look = ft_constrained_next(&run, m, t, &v);
+            if (look != FT_CONSTRAINED_FOLLOWS && look != FT_CONSTRAINED_EXITS) continue;
+            (void)ft_interpreter_stands_before(m, t, &o);
+            any = o.code != FT_CODE_EXIT && o.code != FT_CODE_FAIL;
+            last = t;
+            variant = v;
+        }
+        any = last != FT_NO_ID;
+        if (any && ft_constrained_step(&run, m, last, variant) == FT_CONSTRAINED_DIVERGES)
+            any = false;
+    }
+    found = run.schedule;
+    ft_interpreter_free(m);
+    ft_constrained_release(&run);
+    return found;
+}
+
 static void check_input(checked *c)
 {
     ft_error err = FT_ERROR_INIT;
     uint32_t number;
     c->counts->inputs++;
-    if (ft_schedule_select(c->set, 0, value_of, c, &number, &err) != FT_OK)
-        return wrong(c, "an input of the selector is unknown");
-    if (number == FT_NO_SCHEDULE) return wrong(c, "no schedule covers the inputs");
     ft_interpreter_options options = {
-        .races = true, .max_steps = 20000, .input = feed, .context = c};
+        .races = true, .max_steps = 20000, .loops = c->loops, .input = feed, .context = c};
+    if (c->loops) {
+        const ft_schedule *own = schedule_of_run(c, &options);
+        if (!own) return wrong(c, "no schedule covers the inputs");
+        number = (uint32_t)(own - c->set->epochs.data[0].schedules.data);
+    } else {
+        if (ft_schedule_select(c->set, 0, value_of, c, &number, &err) != FT_OK)
+            return wrong(c, "an input of the selector is unknown");
+        if (number == FT_NO_SCHEDULE) return wrong(c, "no schedule covers the inputs");
+    }
     state s = {.m = ft_interpreter_new(c->program, &options)};
     s.schedule = &c->set->epochs.data[0].schedules.data[number];
     if (!ft_schedule_is_tree(c->set, 0))
@@ -340,8 +380,11 @@ constrained_fault constrained_check(const ft_program *program, const ft_schedule
 {
     checked c = {.program = program, .set = set, .counts = counts};
     list_inputs(&c);
+    for (size_t i = 0; i < set->inputs.len && !c.loops; i++)
+        if (set->inputs.data[i].loop) c.loops = ft_loops_find(program);
     do check_input(&c);
     while (!c.fault.what && next_inputs(&c));
     ft_vec_release(&c.begins);
+    ft_loops_free(c.loops);
     return c.fault;
 }

@@ -152,6 +152,13 @@ static bool special(maker *m)
         put(m, m->late ? " p; " : " q; ");
         return true;
     }
+    if (m->has.counting && k >= 64 && m->depth < 2 && m->inside < 0) {
+        int own = m->loops++;
+        ft_strbuf_printf(m->out, "_i%d = 0; while _i%d < %s { _i%d = _i%d + 1; } _a = _i%d; ", own,
+                         own, PICK(m, "x", "z", "x + y", "_b"), own, own, own);
+        if (m->locks-- > 0) put(m, "if _a == 1 { lock 1; unlock 1; } ");
+        return true;
+    }
     if (m->has.endless && k >= 36 && k < 44 && m->depth < 2) {
         put(m, "while ");
         condition(m);

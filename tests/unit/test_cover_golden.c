@@ -106,6 +106,38 @@ static void check(const row *r, const ft_program *p, bool prefix, unsigned entri
     ft_schedule_set_free(set);
 }
 
+/* A loop that does not synchronise as a function: its value is any (golden: the loop as F). */
+static void test_cover_loops(void **state)
+{
+    static const struct {
+        const char *program;
+        unsigned entries, schedules;
+    } LOOPS[] = {
+        {"in n:2; T { _i = 0; while _i < n { _i = _i + 1; } if _i == 2 { lock 0; } }", 2, 2},
+        {"in n:2; T { _i = 0; while _i < n { _i = _i + 1; } lock 0; }", 1, 1},
+        {"in n:2; T { _i = 0; while _i < n {" L("0") "_i = _i + 1; } }", 4, 4},
+        {"in n:2; T { while _i < n { _i = _i + 1; } if _i == 2 { lock 0; } while _j < n { _j = _j "
+         "+ 1; } if _j { lock 1; } }",
+         4, 4},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof LOOPS / sizeof LOOPS[0]; i++) {
+        cover_search_options options = {.world = {.prefix = true, .loops = true}};
+        cover_search_counts counts;
+        ft_schedule_set *set = NULL;
+        ft_error err = FT_ERROR_INIT;
+        ft_program *p = mini_program(LOOPS[i].program);
+        if (cover_search(p, &options, &set, &counts, &err) != FT_OK) fail_msg("%s", err.message);
+        if (counts.entries != LOOPS[i].entries || counts.schedules != LOOPS[i].schedules) {
+            show(set);
+            fail_msg("%s: %u entries, %u schedules", LOOPS[i].program, (unsigned)counts.entries,
+                     (unsigned)counts.schedules);
+        }
+        ft_schedule_set_free(set);
+        ft_program_free(p);
+    }
+}
+
 static void test_cover_golden(void **state)
 {
     (void)state;
@@ -122,6 +154,7 @@ static void test_cover_golden(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cover_golden)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cover_golden),
+                                       cmocka_unit_test(test_cover_loops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -568,10 +568,14 @@ enum { N_FROM_LEAVES = sizeof FROM_LEAVES / sizeof FROM_LEAVES[0] };
 /* A loop that reads shared memory comes back as it was, unless another thread writes that. */
 static void doubt_divergence(certifying *c, size_t first)
 {
-    bool races = false;
+    bool races = false, skipped = c->world.loops && c->world.loops->all.len;
     for (size_t i = first; i < c->found->all.len; i++) {
         cover_certificate *x = &c->found->all.data[i];
         races |= x->kind == COVER_CHECK_RACE && x->answer != COVER_PROVED;
+        if (x->kind == COVER_CHECK_DIVERGENCE && x->answer == COVER_PROVED && skipped) {
+            x->text = ft_strdup("whether the loops end that are taken as functions is not known");
+            x->answer = COVER_UNKNOWN;
+        }
         if (x->kind != COVER_CHECK_DIVERGENCE || x->answer != COVER_REFUTED || !races) continue;
         free(x->text);
         x->text = ft_strdup("the program may have a data race");
@@ -715,6 +719,13 @@ static bool is_asked(const certifying *c, uint32_t schedule)
     return !only || (&c->set->epochs.data[only->epoch] == c->epoch && only->schedule == schedule);
 }
 
+static bool has_loops(const ft_schedule_set *set)
+{
+    for (size_t i = 0; i < set->inputs.len; i++)
+        if (set->inputs.data[i].loop) return true;
+    return false;
+}
+
 static void release(certifying *c)
 {
     ft_vec_release(&c->good);
@@ -763,6 +774,7 @@ ft_status cover_certify(const ft_program *program, ft_schedule_set *set,
     cover_world_options world = options->world;
     world.prefix = set->prefix;
     world.epochs = false;
+    world.loops = has_loops(set);
     cover_world_init(&c.world, program, &world);
     status = cover_closed_init(&c.closed, &c.world, set, err);
     for (uint32_t i = 0; status == FT_OK && i < set->epochs.len; i++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "cover/faults.h"
 #include "schedules/dynamic.h"
 
 /* A path so far. Threads are numbers of the world, but for `done` and `stopped`. */
@@ -211,7 +212,7 @@ static void find_known(const walking *w, const path *p, bool *known)
     const ft_schedule_set *set = w->f->set;
     for (size_t i = 0; i < set->inputs.len; i++) {
         const ft_schedule_input *in = &set->inputs.data[i];
-        known[i] = !in->dynamic;
+        known[i] = !in->dynamic || cover_fault_is(COVER_FAULT_UNREAD);
         if (known[i]) continue;
         uint32_t thread = cover_world_thread(w->f->world, ft_schedule_text_of(set, in->thread));
         known[i] = thread != FT_NO_ID &&

@@ -11,6 +11,7 @@
 #define FT_COVER_CONTROL_H
 
 #include "cover/markers.h"
+#include "program/loops.h"
 
 typedef struct cover_blocks {
     uint32_t n, words;
@@ -24,6 +25,7 @@ typedef struct cover_control {
     const ft_program *program;
     const ft_flow *flow;
     const cover_markers *markers; /* NULL: none */
+    const ft_loops *loops;        /* that are taken as functions; NULL: none */
     bool prefix;
     bool *synchronises; /* by function: it, or what it calls */
     bool *must_exit;    /* by function: its entry does */

@@ -37,7 +37,8 @@
     X(AGREE, "certificate: schedules part where they like")                                        \
     X(INSIDE, "certificate: every arrival has the content that the next epoch knows")              \
     X(KEYS, "certificate: every arrival stands as the next epoch says")                            \
-    X(PROGRESS, "certificate: a thread may stay behind for ever")
+    X(PROGRESS, "certificate: a thread may stay behind for ever")                                  \
+    X(UNREAD, "certificate: every input is known from the beginning")
 typedef enum cover_fault_kind {
 #define FT_ROW(symbol, doc) COVER_FAULT_##symbol,
     COVER_FAULT_TABLE(FT_ROW)

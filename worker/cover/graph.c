@@ -399,8 +399,8 @@ static void add_nodes(making *k)
 {
     const cover_trace *t = k->trace;
     uint32_t n = (uint32_t)t->operations.len;
-    for (uint32_t i = 0; i < n && k->world->dynamic; i++) add_node(k, i);
-    if (k->world->dynamic) return;
+    for (uint32_t i = 0; i < n && cover_world_is_tree(k->world); i++) add_node(k, i);
+    if (cover_world_is_tree(k->world)) return;
     uint32_t *next = ft_alloc(FT_SYM_THREADS * sizeof *next);
     for (uint32_t i = 0; i < FT_SYM_THREADS; i++)
         for (next[i] = 0; next[i] < n && t->operations.data[next[i]].thread != i;) next[i]++;

@@ -115,6 +115,10 @@ cover_replayed cover_replay(cover_world *world, cover_translation *translation,
     cover_replayed r = {.needs = kind == COVER_CHECK_SCHEDULE || kind == COVER_CHECK_FAILURE ||
                                  kind == COVER_CHECK_DIVERGENCE};
     if (!schedule) return r;
+    if (world->loops) { /* the values of loops may be none that the program computes */
+        r.needs = true;
+        if (kind == COVER_CHECK_RACE || kind == COVER_CHECK_CLOSED) return r;
+    }
     feed f = {.world = world, .model = model, .n = n};
     ft_constrained run;
     if (!ft_schedule_is_tree(set, 0))
@@ -122,7 +126,7 @@ cover_replayed cover_replay(cover_world *world, cover_translation *translation,
     else if (ft_constrained_begin(&run, world->program, set, value_of, &f, NULL) != FT_OK)
         return r;
     f.run = &run;
-    ft_interpreter_options options = {.input = next_input, .context = &f};
+    ft_interpreter_options options = {.loops = world->loops, .input = next_input, .context = &f};
     ft_interpreter *m = ft_interpreter_new(world->program, &options);
     uint64_t variant;
     bool diverged = false;

@@ -58,6 +58,16 @@ static bool is_input(const ft_program *p, const char *name)
     return false;
 }
 
+static ft_status read_loops(const json_t *question, cover_asked *a, ft_error *err)
+{
+    const json_t *value = json_object_get(question, "loops");
+    const char *word = json_string_value(value);
+    if (!value || json_is_null(value)) return FT_OK;
+    a->world.loops = word && strcmp(word, "summarise") == 0;
+    if (a->world.loops || (word && strcmp(word, "unroll") == 0)) return FT_OK;
+    return ft_error_set(err, FT_USAGE, "\"loops\" is unroll or summarise");
+}
+
 static ft_status read_dynamic(const json_t *question, cover_asked *a, ft_error *err)
 {
     const json_t *names = json_object_get(question, "dynamic");
@@ -130,6 +140,7 @@ ft_status cover_asked_read(cover_asked *a, const ft_program *program, const json
     if (status == FT_OK) status = read_number(question, "entries", &a->entries, err);
     if (status == FT_OK) status = read_epochs(question, a, err);
     if (status == FT_OK) status = read_time(question, &a->end, err);
+    if (status == FT_OK) status = read_loops(question, a, err);
     if (status == FT_OK) status = read_dynamic(question, a, err);
     a->world.prefix = !json_is_false(json_object_get(question, "prefix"));
     a->world.should_stop = should_stop;

@@ -1,7 +1,8 @@
 /* One question about covering schedules, as JSON, for the command line and the service.
  *
  *   {"order": "thread" | "trace" | "seed", "seed": N, "prefix": BOOL, "entries": N, "seconds": N,
- *    "prefer": TEXT, "dynamic": [NAME], "set": TEXT, "smt": BOOL}
+ *    "prefer": TEXT, "dynamic": [NAME],
+ *    "loops": "unroll" | "summarise", "set": TEXT, "smt": BOOL}
  *
  * All members may be left out. "prefer" is a witness or a schedule set whose order comes before
  * "order" (prefer.h). "dynamic" names inputs that are not known when the program begins, "*" all

@@ -7,6 +7,7 @@
 #include "base/contract.h"
 #include "cover/graph.h"
 #include "cover/prefer.h"
+#include "program/flow/loops.h"
 
 /* ---- worlds ---- */
 
@@ -37,10 +38,17 @@ void cover_world_init(cover_world *w, const ft_program *program, const cover_wor
                        .should_stop = options->should_stop,
                        .context = options->context};
     if (!w->max_operations) w->max_operations = 100000;
-    if (options->epochs) cover_markers_init(&w->markers, w->flow);
+    /* What is not known when an epoch begins parts schedules of the entry alone. */
+    bool one = options->loops || options->dynamic;
+    if (options->epochs && !one) cover_markers_init(&w->markers, w->flow);
+    if (options->loops) w->loops = ft_loops_find(program);
     cover_control_init(&w->control, w->flow, &w->markers, options->prefix);
-    ft_sym_options own = {
-        .should_stop = should_stop, .follow = follow, .context = w, .handles = true};
+    w->control.loops = w->loops;
+    ft_sym_options own = {.should_stop = should_stop,
+                          .follow = follow,
+                          .context = w,
+                          .loops = w->loops,
+                          .handles = true};
     w->world = ft_sym_world_new(program, &own);
     w->pool = ft_sym_world_pool(w->world);
 }
@@ -50,6 +58,7 @@ void cover_world_release(cover_world *w)
     cover_control_release(&w->control);
     cover_markers_release(&w->markers);
     ft_sym_world_free(w->world);
+    ft_loops_free(w->loops);
     ft_flow_free(w->flow);
     ft_map_release(&w->children);
 }
@@ -95,6 +104,11 @@ uint32_t cover_world_thread(cover_world *w, const char *name)
         if (thread == FT_NO_ID) return FT_NO_ID;
     }
     return *end ? FT_NO_ID : thread;
+}
+
+bool cover_world_is_tree(const cover_world *w)
+{
+    return w->dynamic || w->loops;
 }
 
 bool cover_world_is_dynamic(const cover_world *w, const char *input)

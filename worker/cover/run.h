@@ -15,6 +15,7 @@ typedef struct cover_world {
     const ft_program *program;
     ft_flow *flow;
     cover_markers markers; /* none, if the program as a whole is one epoch */
+    ft_loops *loops;       /* taken as functions; NULL: none is */
     cover_control control;
     ft_sym_world *world;
     ft_term_pool *pool; /* of the world */
@@ -38,6 +39,7 @@ typedef struct cover_world {
 typedef struct cover_world_options {
     bool prefix;
     bool epochs; /* epochs end at markers (markers.h); else the program as a whole is one */
+    bool loops;  /* take loops as functions where that is possible (program/flow/loops.h) */
     cover_order order;
     uint64_t seed;
     /* Names of inputs that are not known when the program begins (schedules/dynamic.h), up to a
@@ -64,6 +66,8 @@ void cover_world_thread_name(const cover_world *world, uint32_t thread, ft_strbu
 /* The number of the thread of that name; FT_NO_ID: it is not a name, or there are too many. */
 uint32_t cover_world_thread(cover_world *world, const char *name);
 
+/* May the world's schedules part where something is read (schedules/dynamic.h)? */
+bool cover_world_is_tree(const cover_world *world);
 bool cover_world_is_dynamic(const cover_world *world, const char *input);
 
 /* A step that the world's threads have numbers for. */

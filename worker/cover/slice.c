@@ -144,9 +144,19 @@ static bool may_write(slicer *s, uint32_t thread, uint32_t function, uint32_t in
     return set_is_live(s, s->bits.data);
 }
 
+/* Is it live how often the thread has left the loop? */
+static bool loop_is_counted(const slicer *s, uint32_t thread, const ft_loop *l)
+{
+    for (uint32_t i = 0; l && i < l->n_cells; i++)
+        if (cover_live_has_counter(&s->live, thread, FT_LOOP_NAME | (l->cells + i))) return true;
+    return false;
+}
+
 static bool function_may_write(slicer *s, uint32_t thread, uint32_t function)
 {
     const ft_function *f = &s->control->program->functions.data[function];
+    for (uint32_t b = 0; b < f->blocks.len && s->control->loops; b++)
+        if (loop_is_counted(s, thread, ft_loop_at(s->control->loops, function, b))) return true;
     for (uint32_t i = 0; i < f->instructions.len; i++) {
         const ft_instruction *in = &f->instructions.data[i];
         if (may_write(s, thread, function, i)) return true;
@@ -184,6 +194,7 @@ static bool block_may_write(slicer *s, const cover_entry *e, uint32_t block)
     uint32_t number = s->trace->frames.data[e->frame].function, n_targets;
     const ft_function *f = function_of(s->trace, e->frame);
     const ft_block *b = &f->blocks.data[block];
+    if (loop_is_counted(s, e->thread, ft_loop_at(s->control->loops, number, block))) return true;
     for (uint32_t i = b->instructions; i < b->instructions + b->n_instructions; i++) {
         const ft_instruction *in = &f->instructions.data[i];
         if (in->result != FT_NO_REGISTER && cover_live_has(&s->live, e->frame, in->result))
@@ -470,6 +481,27 @@ static void walk_operation(slicer *s, const cover_entry *e)
     set_head(s, e);
 }
 
+/* Behind a loop that is taken as a function its cells have any values: nothing that comes before
+ * defines them, but for how often the thread was there. */
+static void walk_loop(slicer *s, const cover_entry *e)
+{
+    const ft_loop *l = &s->control->loops->all.data[e->peer];
+    bool live = define_parameters(s, e), bytes = false;
+    bool counted = loop_is_counted(s, e->thread, l);
+    for (uint32_t i = 0; i < e->n_accesses; i++) {
+        const cover_access *a = access_of(s, e, i);
+        bytes |= a->writes && cover_live_has_bytes(&s->live, a->object, a->at, a->at + a->n);
+    }
+    kill_writes(s, e);
+    for (uint32_t i = l->cells; i < l->cells + l->n_cells; i++) {
+        const ft_loop_cell *c = &s->control->loops->cells.data[i];
+        bool own = c->reg == FT_NO_REGISTER ? bytes : cover_live_kill(&s->live, e->frame, c->reg);
+        if (own) cover_live_add_counter(&s->live, e->thread, FT_LOOP_NAME | i);
+        live |= own;
+    }
+    if (live || counted) set_head(s, e);
+}
+
 static bool is_control(ft_code code)
 {
     return code == FT_CODE_JUMP || code == FT_CODE_BRANCH || code == FT_CODE_SWITCH;
@@ -506,6 +538,8 @@ void cover_slice(const ft_sym_state *state, const cover_trace *trace, cover_term
         const cover_entry *e = &trace->entries.data[i];
         if (e->kind == COVER_STEP)
             walk_step(&s, e);
+        else if (e->kind == COVER_LOOP)
+            walk_loop(&s, e);
         else
             walk_operation(&s, e);
     }

@@ -210,6 +210,10 @@ void cover_trace_follow(cover_trace *t, const ft_sym_state *state, const ft_sym_
     case FT_SYM_MADE:
         add_object(t, note);
         break;
+    case FT_SYM_LOOP:
+        newest(t, note->thread)->kind = COVER_LOOP;
+        newest(t, note->thread)->peer = note->object;
+        break;
     case FT_SYM_TARGET:
         newest(t, note->thread)->target = note->target;
         break;

@@ -24,6 +24,7 @@ typedef enum cover_order {
 typedef enum cover_entry_kind {
     COVER_STEP,      /* an instruction that concerns the thread alone, or an access */
     COVER_OPERATION, /* an operation that schedules order */
+    COVER_LOOP,      /* the way out of a loop that is taken as a function (program/loops.h) */
     COVER_ATTEMPT    /* the operation at which the thread stands when the path ends */
 } cover_entry_kind;
 
@@ -41,7 +42,7 @@ typedef struct cover_entry {
     uint32_t accesses, n_accesses; /* in the trace's accesses */
     uint32_t target;               /* in the function's targets; FT_NO_ID: none */
     uint32_t callee;               /* the frame that begins here; FT_NO_ID: none */
-    uint32_t peer;                 /* of a join: the thread; else FT_NO_ID */
+    uint32_t peer; /* of a join: the thread; of COVER_LOOP the loop; else FT_NO_ID */
 } cover_entry;
 
 typedef struct cover_frame {

@@ -48,7 +48,8 @@ static ft_symbol set_symbol(cover_translation *t, ft_symbol symbol)
             ft_schedule_add_symbol(t->set, t->epoch, in.name, is_unknown(&in) ? NULL : thread.text,
                                    is_unknown(&in) ? 0 : in.n + 1, in.width);
         t->set->inputs.data[made].dynamic =
-            !is_unknown(&in) && cover_world_is_dynamic(t->world, in.name);
+            !is_unknown(&in) && (in.loop || cover_world_is_dynamic(t->world, in.name));
+        t->set->inputs.data[made].loop = in.loop;
     }
     ft_strbuf_release(&thread);
     *ft_map_slot(&t->inputs, symbol, 0, NULL) = made;

@@ -13,8 +13,10 @@ ft_sym_name ft_sym_world_input(const ft_sym_world *w, ft_symbol symbol)
 {
     FT_REQUIRE(symbol < w->inputs.len);
     const sym_input *in = &w->inputs.data[symbol];
-    const ft_intern *names = in->thread == FT_NO_ID ? &w->places : &w->program->texts;
-    return (ft_sym_name){names->names[in->name], in->thread, in->n, in->width};
+    if (in->thread == FT_NO_ID)
+        return (ft_sym_name){w->places.names[in->name], in->thread, in->n, in->width, false};
+    return (ft_sym_name){sym_input_name(w, in->name), in->thread, in->n, in->width,
+                         (in->name & FT_LOOP_NAME) != 0};
 }
 
 uint32_t ft_sym_world_inputs(const ft_sym_world *w)
@@ -26,6 +28,7 @@ ft_symbol ft_sym_world_symbol(ft_sym_world *w, uint32_t thread, const char *name
                               uint8_t width)
 {
     uint32_t text = ft_intern_find(&w->program->texts, name, strlen(name));
+    if (text == FT_NO_ID) text = ft_loop_cell_named(w->options.loops, name);
     return text == FT_NO_ID ? FT_NO_ID : sym_symbol_of(w, (sym_input){thread, text, n, width});
 }
 
@@ -63,7 +66,7 @@ uint32_t ft_sym_reads(const ft_sym_state *m, uint32_t t, const char *name)
     if (t >= m->threads.len) return 0;
     const sym_thread *th = sym_thread_of(m, t);
     for (size_t i = 0; i < th->inputs.len; i++)
-        if (strcmp(m->world->program->texts.names[th->inputs.data[i].name], name) == 0)
+        if (strcmp(sym_input_name(m->world, th->inputs.data[i].name), name) == 0)
             return th->inputs.data[i].n;
     return 0;
 }

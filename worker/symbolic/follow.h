@@ -16,6 +16,7 @@ typedef enum ft_sym_note_kind {
     FT_SYM_ARM,    /* the condition `term` holds from here on, or held anyway; not a literal */
     FT_SYM_ACCESS, /* of n bytes at `at`, or at the unknown place `term`, of the object */
     FT_SYM_MADE,   /* the object is new */
+    FT_SYM_LOOP,   /* the instruction leaves a loop that is taken as a function, number `object` */
     FT_SYM_TARGET  /* control goes on at the function's target number `target` */
 } ft_sym_note_kind;
 
@@ -35,10 +36,12 @@ typedef struct ft_sym_name {
     const char *name;
     uint32_t thread, n;
     uint8_t width;
+    bool loop; /* a cell of a loop, by its name (program/loops.h) */
 } ft_sym_name;
 ft_sym_name ft_sym_world_input(const ft_sym_world *world, ft_symbol symbol);
 uint32_t ft_sym_world_inputs(const ft_sym_world *world); /* symbols are below this */
-/* The symbol of the input; the program has to read an input of that name. FT_NO_ID: it does not. */
+/* The symbol of the input or cell; the program has to have one of that name. FT_NO_ID: it has not.
+ */
 ft_symbol ft_sym_world_symbol(ft_sym_world *world, uint32_t thread, const char *name, uint32_t n,
                               uint8_t width);
 

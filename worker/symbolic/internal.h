@@ -5,6 +5,7 @@
 #include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "program/loops.h"
 #include "symbolic/faults.h"
 #include "symbolic/follow.h"
 #include "symbolic/path.h"
@@ -128,7 +129,7 @@ typedef struct constraint {
 /* An input that is open: the n-th that the thread reads of the name. thread FT_NO_ID: an unknown,
  * `name` in the world's places. */
 typedef struct sym_input {
-    uint32_t thread, name, n;
+    uint32_t thread, name, n; /* name: a text of the program, or of a cell (FT_LOOP_NAME) */
     uint8_t width;
 } sym_input;
 
@@ -199,6 +200,13 @@ static inline sym_thread *sym_thread_of(const ft_sym_state *m, uint32_t t)
 {
     assert(t < m->threads.len);
     return &m->threads.data[t];
+}
+
+/* The name of an input, or of a cell of a loop. */
+static inline const char *sym_input_name(const ft_sym_world *w, uint32_t name)
+{
+    if (!(name & FT_LOOP_NAME)) return w->program->texts.names[name];
+    return w->options.loops->cells.data[name & ~FT_LOOP_NAME].name;
 }
 
 /* Passes a note on to the follower, if there is one. */

@@ -300,6 +300,58 @@ static bool size(ft_sym_state *m, uint32_t t, const ft_instruction *in)
 
 /* ---- control ---- */
 
+static uint32_t function_number(const ft_sym_state *m, const ft_function *f)
+{
+    return (uint32_t)(f - m->world->program->functions.data);
+}
+
+/* Any value, by a name of its own. */
+static value any_of(ft_sym_state *m, uint32_t t, uint32_t number, uint8_t width)
+{
+    ft_symbol symbol = sym_symbol(m, t, FT_LOOP_NAME | number, width);
+    ft_sort sort = width == 1 ? FT_BOOL_SORT : (ft_sort){FT_SORT_BITVEC, width};
+    return (value){.term = ft_term_symbol(m->world->pool, symbol, sort)};
+}
+
+static bool define_cell(ft_sym_state *m, uint32_t t, uint32_t number)
+{
+    const ft_loop_cell *c = &m->world->options.loops->cells.data[number];
+    value any = any_of(m, t, number, c->width);
+    where w;
+    if (c->reg != FT_NO_REGISTER) {
+        registers(m, t)[c->reg] = any;
+        return true;
+    }
+    if (!sym_find_store(m, t, content_of(m, t, &c->base), c->width, any, &w)) return false;
+    sym_store_at(m, t, &w, c->width, any);
+    return true;
+}
+
+static bool enter(ft_sym_state *m, uint32_t t, const ft_target *target);
+
+/* Takes the loop at whose header the thread is as a function: its cells have any values. */
+static bool skip_loop(ft_sym_state *m, uint32_t t, const ft_loop *l)
+{
+    const ft_loops *all = m->world->options.loops;
+    const ft_function *f = top(m, t)->function;
+    const ft_block *from = &f->blocks.data[l->exit_block];
+    value read;
+    top(m, t)->at = from->instructions + from->n_instructions - 1;
+    sym_note(m, &(ft_sym_note){.kind = FT_SYM_AT,
+                               .thread = t,
+                               .depth = (uint32_t)sym_thread_of(m, t)->frames.len,
+                               .place = sym_place(m, t)});
+    sym_note(m, &(ft_sym_note){
+                    .kind = FT_SYM_LOOP, .thread = t, .object = (uint32_t)(l - all->all.data)});
+    for (uint32_t i = l->reads; i < l->reads + l->n_reads; i++) {
+        const ft_loop_cell *c = &all->reads.data[i];
+        if (!sym_load(m, t, content_of(m, t, &c->base), c->width, &read)) return false;
+    }
+    for (uint32_t i = l->cells; i < l->cells + l->n_cells; i++)
+        if (!define_cell(m, t, i)) return false;
+    return enter(m, t, &f->targets.data[l->exit]);
+}
+
 static bool enter(ft_sym_state *m, uint32_t t, const ft_target *target)
 {
     frame *f = top(m, t);
@@ -314,7 +366,9 @@ static bool enter(ft_sym_state *m, uint32_t t, const ft_target *target)
     f->at = block->instructions;
     uint32_t number = (uint32_t)(target - f->function->targets.data);
     sym_note(m, &(ft_sym_note){.kind = FT_SYM_TARGET, .thread = t, .target = number});
-    return true;
+    const ft_loop *loop =
+        ft_loop_at(m->world->options.loops, function_number(m, f->function), target->block);
+    return !loop || skip_loop(m, t, loop);
 }
 
 static const ft_target *targets(const ft_sym_state *m, uint32_t t, const ft_instruction *in)

@@ -91,8 +91,8 @@ static const char *name_of(void *context, ft_symbol symbol)
     naming *n = context;
     const sym_input *in = &n->w->inputs.data[symbol];
     if (in->thread == FT_NO_ID) return n->w->places.names[in->name];
-    snprintf(n->name, sizeof n->name, "%.100s.%" PRIu32 ".%" PRIu32,
-             n->w->program->texts.names[in->name], in->thread, in->n);
+    snprintf(n->name, sizeof n->name, "%.100s.%" PRIu32 ".%" PRIu32, sym_input_name(n->w, in->name),
+             in->thread, in->n);
     return n->name;
 }
 
@@ -353,7 +353,7 @@ bool ft_sym_input(const ft_sym_state *m, uint32_t t, const char *name, uint32_t 
     const ft_sym_world *w = m->world;
     for (size_t i = 0; i < w->inputs.len; i++) {
         const sym_input *in = &w->inputs.data[i];
-        if (in->thread != t || in->n != n || strcmp(w->program->texts.names[in->name], name) != 0)
+        if (in->thread != t || in->n != n || strcmp(sym_input_name(w, in->name), name) != 0)
             continue;
         *bits = i < m->inputs.len ? m->inputs.data[i] : 0;
         return true;

@@ -39,15 +39,17 @@
 enum { FT_SYM_THREADS = 64, FT_SYM_ARMS = 64 };
 
 struct ft_sym_note;
+struct ft_loops;
 typedef struct ft_sym_state ft_sym_state;
 
 typedef struct ft_sym_options {
-    uint64_t max_instructions; /* of a step; 0: 10 million */
-    uint64_t max_bytes;        /* of all objects; 0: 256 MiB */
-    uint32_t max_threads;      /* 0: FT_SYM_THREADS */
-    uint32_t max_inputs;       /* 0: no bound */
-    uint32_t solver_ms;        /* of a question; 0: 2000 */
-    int32_t expect_exit;       /* the exit code that is no failure */
+    uint64_t max_instructions;    /* of a step; 0: 10 million */
+    uint64_t max_bytes;           /* of all objects; 0: 256 MiB */
+    uint32_t max_threads;         /* 0: FT_SYM_THREADS */
+    uint32_t max_inputs;          /* 0: no bound */
+    uint32_t solver_ms;           /* of a question; 0: 2000 */
+    const struct ft_loops *loops; /* taken as functions (program/loops.h); NULL: none */
+    int32_t expect_exit;          /* the exit code that is no failure */
     /* The value of an input that is given; false: it is open. May be NULL: all are. */
     bool (*input)(void *context, const char *name, uint8_t width, uint64_t *value);
     /* Asked now and then in a step, and when the solver was needed; true: it is cut. May be NULL.

@@ -73,6 +73,7 @@ static ft_status make_question(const ft_options *o, json_t *question, ft_error *
     if (o->entries) json_object_set_new(question, "entries", json_integer(o->entries));
     if (o->budget) json_object_set_new(question, "seconds", json_integer(o->budget));
     if (o->smt) json_object_set_new(question, "smt", json_true());
+    if (o->loops) json_object_set_new(question, "loops", json_string(o->loops));
     json_t *dynamic = json_array();
     for (size_t i = 0; i < o->dynamic.len; i++)
         json_array_append_new(dynamic, json_string(o->dynamic.data[i]));

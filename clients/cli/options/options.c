@@ -230,6 +230,10 @@ static const option_row rows[] = {
      "synchronise "
      "(needed for loops without a bound); auto: one, unless that needs many or long schedules "
      "(default)"},
+    {"loops", 0, VALUE_TEXT, "HOW", "unroll|summarise", MEMBER(loops), BIT(COVER),
+     "loops without synchronisation: unroll: execute them (default); summarise: take those that "
+     "cannot fail as functions of which nothing is known but that they end: their values are known "
+     "when the thread has left the loop"},
     {"no-prefix", 0, VALUE_NONE, NULL, NULL, MEMBER(no_prefix), BIT(COVER),
      "schedules for every way in which the process ends, each with one graph; else a run may end "
      "the process before its schedule is carried out"},

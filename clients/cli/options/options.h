@@ -148,6 +148,7 @@ typedef struct ft_options {
     bool races_only_reported; /* their accesses do not become scheduling points */
     /* lower */
     ft_texts inputs;                       /* --input NAME=VALUE */
+    const char *loops;                     /* --loops */
     ft_texts dynamic;                      /* --dynamic NAME */
     ft_texts includes, defines, undefines; /* -I, -D, -U */
     const char *standard;                  /* -std */

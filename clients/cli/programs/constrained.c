@@ -373,6 +373,19 @@ static ft_status select_one(ft_constrained_set *set, asking *a, ft_error *err)
     return FT_OK;
 }
 
+/* The value of a loop is known when its thread has left it: nothing of a native program shows that.
+ */
+static ft_status refuse_loops(const ft_schedule_set *set, ft_error *err)
+{
+    for (size_t i = 0; i < set->inputs.len; i++)
+        if (set->inputs.data[i].loop)
+            return ft_error_set(err, FT_USAGE,
+                                "the set needs what a loop of the program has computed (%s), which "
+                                "a native run does not see; make it without --loops summarise",
+                                ft_schedule_text_of(set, set->inputs.data[i].name));
+    return FT_OK;
+}
+
 ft_status ft_constrained_open(const char *text, size_t length, ft_constrained_value value,
                               void *context, ft_constrained_set **set, ft_error *err)
 {
@@ -381,6 +394,7 @@ ft_status ft_constrained_open(const char *text, size_t length, ft_constrained_va
     made->value = value;
     made->context = context;
     ft_status status = ft_schedule_set_read(text, length, &made->set, err);
+    if (status == FT_OK) status = refuse_loops(made->set, err);
     if (status == FT_OK) status = select_one(made, &a, err);
     if (status == FT_OK)
         *set = made;

@@ -96,7 +96,7 @@ typedef struct interpreted_thread {
 
 /* A value of an input that a thread has read. */
 typedef struct input_read {
-    uint32_t thread, name; /* in the program's texts */
+    uint32_t thread, name; /* in the program's texts, or a cell of a loop (FT_LOOP_NAME) */
     uint64_t value;
 } input_read;
 

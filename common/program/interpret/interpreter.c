@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program/interpret/internal.h"
+#include "program/loops.h"
 
 static const char *const STATES[FT_INTERPRETER_STATES] = {
 #define FT_ROW(symbol, name, meaning) [FT_INTERPRETER_##symbol] = name,
@@ -440,6 +441,7 @@ bool ft_interpreter_input(const ft_interpreter *interpreter, uint32_t skip, uint
                           const char *name, uint32_t n, uint64_t *value)
 {
     uint32_t text = ft_intern_find(&interpreter->program->texts, name, strlen(name));
+    if (text == FT_NO_ID) text = ft_loop_cell_named(interpreter->options.loops, name);
     for (size_t i = skip; i < interpreter->inputs.len && text != FT_NO_ID; i++) {
         const input_read *read = &interpreter->inputs.data[i];
         if (read->thread == thread && read->name == text && !--n) return *value = read->value, true;

@@ -21,6 +21,8 @@
 #include "base/strbuf.h"
 #include "program/program.h"
 
+struct ft_loops;
+
 enum { FT_INTERPRETER_THREADS = 64 };
 
 /* How far an execution is. */
@@ -56,10 +58,11 @@ typedef struct ft_interpreter_access {
 } ft_interpreter_access;
 
 typedef struct ft_interpreter_options {
-    bool races;           /* look for races; it makes every access slower */
-    uint64_t max_steps;   /* instructions of a step; 0: 10 million */
-    uint64_t max_bytes;   /* of all objects; 0: 256 MiB */
-    uint32_t max_threads; /* 0: FT_INTERPRETER_THREADS */
+    bool races;                   /* look for races; it makes every access slower */
+    uint64_t max_steps;           /* instructions of a step; 0: 10 million */
+    uint64_t max_bytes;           /* of all objects; 0: 256 MiB */
+    uint32_t max_threads;         /* 0: FT_INTERPRETER_THREADS */
+    const struct ft_loops *loops; /* cells of these count among the inputs (program/loops.h) */
     /* The next value of the input; cut to the width. NULL, or false: 0. */
     bool (*input)(void *context, const char *name, uint8_t width, uint64_t *value);
     /* Output to a descriptor. May be NULL. */

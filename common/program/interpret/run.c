@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "program/interpret/internal.h"
+#include "program/loops.h"
 
 /* ---- operands and results ---- */
 
@@ -247,10 +248,29 @@ static bool size(ft_interpreter *m, uint32_t t, const ft_instruction *in)
 
 /* ---- control ---- */
 
+/* What the cells of a loop hold when the thread leaves it. */
+static void note_cells(ft_interpreter *m, uint32_t t, const ft_loop *l)
+{
+    for (uint32_t i = l->cells; i < l->cells + l->n_cells; i++) {
+        const ft_loop_cell *c = &m->options.loops->cells.data[i];
+        uint64_t bits = 0;
+        if (c->reg != FT_NO_REGISTER)
+            bits = registers(m, t)[c->reg].bits;
+        else
+            (void)ft_interpreter_read(m, content(m, t, &c->base).bits, (c->width + 7u) / 8, &bits);
+        ft_vec_push(&m->inputs,
+                    ((input_read){t, FT_LOOP_NAME | i, bits & ft_width_mask(c->width)}));
+    }
+}
+
 /* Parameters get their arguments at once: one may be another's. */
 static bool enter(ft_interpreter *m, uint32_t t, const ft_target *target)
 {
     frame *f = top(m, t);
+    const ft_loop *loop =
+        ft_loop_left(m->options.loops, (uint32_t)(f->function - m->program->functions.data),
+                     (uint32_t)(target - f->function->targets.data));
+    if (loop) note_cells(m, t, loop);
     const ft_block *block = &f->function->blocks.data[target->block];
     word few[8], *v = target->n_operands > 8 ? ft_alloc(target->n_operands * sizeof *v) : few;
     for (uint32_t i = 0; i < target->n_operands; i++)
@@ -481,7 +501,7 @@ static void is_over(ft_interpreter *m, uint32_t t)
 static bool run_some(ft_interpreter *m, uint32_t t, uint64_t left)
 {
     for (; left; left--) {
-        left -= ft_run_quick(m, t, left);
+        if (!m->options.loops) left -= ft_run_quick(m, t, left);
         if (!left) break;
         const ft_instruction *in = ft_interpreter_instruction(m, t);
         handler *h = HANDLERS[in->code];
