@@ -27,9 +27,9 @@ enum {
     ORACLE_CONTEXTS = 160,
     ORACLE_DEPTH = 3,
     ORACLE_THREADS = 6,
-    ORACLE_STARTS = 12, /* states from which runs go on, to compare their steps with paths */
+    ORACLE_STARTS = 20, /* states from which runs go on, to compare their steps with paths */
     ORACLE_RUNS = 6,    /* from each */
-    ORACLE_STEPS = 8,   /* of each */
+    ORACLE_STEPS = 12,  /* of each */
     ORACLE_BRANCHES = 50
 };
 
@@ -366,7 +366,7 @@ static inline void oracle_keep(oracle *o, const ft_interpreter *m)
     (void)ft_map_slot(&o->kept, h, 0, &fresh);
     if (!fresh) return;
     ft_vec_push(&o->contexts, s);
-    if ((o->n_starts > 4 && h % 8) || o->n_starts == ORACLE_STARTS) return;
+    if ((o->n_starts > 11 && h % 8) || o->n_starts == ORACLE_STARTS) return;
     if (ft_interpreter_state_of(m) != FT_INTERPRETER_GOING) return;
     o->starts[o->n_starts++] = (oracle_start){s, ft_interpreter_copy(m)};
 }
@@ -429,6 +429,7 @@ static inline void oracle_ask(ft_context *c, const oracle_state *s, uint32_t mas
 
 typedef struct oracle_counts {
     uint64_t programs, states, contexts, runs;
+    bool states_only; /* runs are not compared with paths */
 } oracle_counts;
 
 /* False: a context that is there is called impossible; `why` has it. */
@@ -591,7 +592,7 @@ static inline bool oracle_compare(const char *text, uint32_t without, oracle_cou
         for (size_t i = 0; i < o.contexts.len && good; i += apart)
             good = oracle_check(c, &o.contexts.data[i], counts, why, size);
         flow_random random = {o.contexts.len * UINT64_C(0x9e3779b97f4a7c15) + 1};
-        uint32_t runs = without ? 1 : ORACLE_RUNS;
+        uint32_t runs = counts->states_only ? 0 : ORACLE_RUNS;
         for (uint32_t i = 0; i < o.n_starts * runs && good; i++)
             good = oracle_check_run(c, p, &o.starts[i / runs], &random, counts, why, size);
         ft_context_free(c);

@@ -223,7 +223,6 @@ static const ctx_unknown *made_object(const ctx *c, ft_term t)
     if (n.op != FT_OP_SYMBOL) return NULL;
     const ctx_unknown *s = &c->symbols.data[n.symbol];
     if (s->kind != SYMBOL_REGISTER || s->node == NO_NODE) return NULL;
-    if (ctx_fault_is(CTX_FAULT_SAME_SYMBOL)) return NULL; /* its node is none */
     return ft_bits_has(c->makers[c->nodes.data[s->node].function], s->index) ? s : NULL;
 }
 

@@ -258,7 +258,8 @@ static uint32_t naming(const ctx *c, uint32_t n, uint32_t index)
 {
     const ctx_place *at = &c->nodes.data[n];
     uint32_t block = c->block_of[at->function][index];
-    if (ctx_fault_is(CTX_FAULT_SAME_SYMBOL)) return at->function; /* an index, that is all */
+    for (uint32_t i = 0; i < n && ctx_fault_is(CTX_FAULT_SAME_SYMBOL); i++)
+        if (c->nodes.data[i].function == at->function) return i;
     if (at->canonical == NO_NODE || ctx_in_circle(c, at->function, block)) return n;
     return at->canonical;
 }
