@@ -66,6 +66,27 @@ function @main() -> i32 {
 """
 
 
+LOOP = """program 1
+object @m 40 align 8
+object @n 4 align 4
+function @main() -> i32 {
+  b:
+    %x = input "x" i8
+    jump head
+  head:
+    lock @m
+    %v = load i32 @n
+    %w = add i32 %v, 1
+    store i32 %w, @n
+    unlock @m
+    %more = input "more" i1
+    branch %more, head, done
+  done:
+    return i32 0
+}
+"""  # an epoch for each round
+
+
 def of_process(text, question):
     """What the command says; a question is its options."""
     (WORK / "case.program").write_text(text)
@@ -130,7 +151,7 @@ def of_sets(draw):
     partial = {"prefix": False, "set": re.sub(r"take s3\b", "none", whole["set"])}
     loose = {"set": re.sub(r" after .*", "", of_process(THREADS, {})["set"])}
     cases = [("choosing", choosing(3, 2), {"prefix": False}), ("threads", THREADS, {}),
-             ("partial", choosing(3, 2), partial), ("loose", THREADS, loose),
+             ("partial", choosing(3, 2), partial), ("loose", THREADS, loose), ("epochs", LOOP, {}),
              ("both", THREADS, {"set": re.sub(r"take s1\b", "none", loose["set"])})]
     refuted = set()
     for name, text, question in cases:
