@@ -78,7 +78,6 @@
     X(BARRIER_EARLY, "barrier: the first thread passes")                                           \
     X(BARRIER_RESULT, "barrier: every thread is the last one")                                     \
     X(ONCE_TWICE, "once: it runs for every thread")                                                \
-    X(ONCE_EARLY, "once: others begin it while it runs")                                           \
     X(JOIN_EARLY, "threads: a join does not wait")                                                 \
     X(JOIN_RESULT, "threads: a join's result is 0")                                                \
     X(JOIN_TWICE, "threads: a thread may be joined twice")                                         \
@@ -90,9 +89,7 @@
     X(NO_DOUBTS, "races: unknown places do not race")                                              \
     X(DOUBT_PAIRS, "races: two unknown places do not race with each other")                        \
     X(DOUBT_READS, "races: reads of others do not count")                                          \
-    X(MARK_VALUES, "polls: registers are no part of where a thread was")                           \
-    X(MARK_STACK, "polls: its stack's memory is no part of where a thread was")                    \
-    X(MARK_CHANGES, "polls: what it wrote elsewhere does not count")
+    X(MARK_VALUES, "polls: registers are no part of where a thread was")
 typedef enum sym_fault_kind {
 #define FT_ROW(symbol, doc) SYM_FAULT_##symbol,
     FT_SYMBOLIC_FAULT_TABLE(FT_ROW)

@@ -116,7 +116,7 @@ static bool has_decided(const ft_sym_mark *k, const sym_thread *th)
 
 static bool has_stack(const ft_sym_mark *k, const ft_sym_state *m, const sym_thread *th)
 {
-    for (size_t i = 0; i < k->stack.len && !sym_fault_is(SYM_FAULT_MARK_STACK); i++)
+    for (size_t i = 0; i < k->stack.len; i++)
         if (k->stack.data[i] != th->stack.data[i] ||
             !sym_content_is_equal(k->contents[i], m->objects.data[th->stack.data[i]].content))
             return false;
@@ -127,8 +127,7 @@ bool ft_sym_is_at(const ft_sym_state *m, uint32_t t, const ft_sym_mark *k)
 {
     const sym_thread *th = sym_thread_of(m, t);
     bool same = th->frames.len == k->frames.len && th->values.len == k->values.len &&
-                th->stack.len == k->stack.len &&
-                (th->changes == k->changes || sym_fault_is(SYM_FAULT_MARK_CHANGES)) &&
+                th->stack.len == k->stack.len && th->changes == k->changes &&
                 th->finishes == k->finishes && th->begun == k->begun && th->second == k->second &&
                 th->returned == k->returned && !th->failing && !th->ended && !th->open;
     return same && has_registers(k, th) && has_decided(k, th) && has_inputs(k, th) &&

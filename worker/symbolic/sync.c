@@ -695,7 +695,7 @@ uint32_t sym_sync_choices(const ft_sym_state *m, uint32_t t, uint64_t variants[F
     case FT_CODE_BARRIER_WAIT:
         return unless(sym_thread_of(m, t)->second && !(s && s->notified & bit(t)), variants);
     case FT_CODE_ONCE:
-        return unless(s && s->owner && !sym_fault_is(SYM_FAULT_ONCE_EARLY), variants);
+        return unless(s && s->owner, variants);
     case FT_CODE_JOIN:
         return unless(is_joinable(m, t, first) && !m->threads.data[first].ended &&
                           !sym_fault_is(SYM_FAULT_JOIN_EARLY),
