@@ -45,7 +45,10 @@ static void operation(writer *w, const struct letter *l, uint32_t number, int64_
         break;
     case 'A':
     case 'E': /* the number is the barrier's size */
-        o = (ft_x_operation){.kind = l->kind, .object = l->base, .value = number, .value2 = 1};
+        o = (ft_x_operation){.kind = l->kind,
+                             .object = l->base,
+                             .value = number,
+                             .value2 = l->kind == FT_X_LEAVE}; /* of one round */
         break;
     case 'c':
         for (int i = 0; i < 2; i++)
