@@ -158,7 +158,7 @@ static bool object_dependent(ft_x_class class, const ft_x_action *a, const ft_x_
         return !(shares(a) && shares(b)) && !(try_failed(a) && try_failed(b));
     case FT_X_BARRIER:
         return a->operation.kind != b->operation.kind ||
-               (a->operation.kind == FT_X_ARRIVE && a->operation.value2);
+               (a->operation.kind == FT_X_ARRIVE && (a->operation.value2 || b->operation.value2));
     case FT_X_CHANNEL:
         return !(looks(a) && looks(b));
     case FT_X_MEMORY:

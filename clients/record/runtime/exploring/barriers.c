@@ -1,6 +1,7 @@
 /* Barriers of an exploration: each thread arrives, then leaves when its round is full. Arrivals are
- * independent of each other, so a round is a thread's own n-th: that holds where the threads that
- * use the barrier are as many as its count. */
+ * independent of each other, but for those of calls whose result the program may look at: the
+ * thread that comes last has another one. So a round is a thread's own n-th: that holds where the
+ * threads that use the barrier are as many as its count. */
 #include <stddef.h>
 
 #include "exploring/run.h"
@@ -13,7 +14,7 @@ enum { BARRIERS = 64 };
 static struct barrier {
     uint32_t object, count, n_users;
     uint64_t users; /* bits of threads */
-    uint32_t rounds[FT_X_THREADS];
+    uint32_t rounds[FT_X_THREADS], arrived;
 } barriers[BARRIERS];
 static uint32_t n_barriers;
 
@@ -43,19 +44,22 @@ static uint32_t arrive(struct barrier *b, const void *pc)
     b->users |= bit;
     if (b->n_users > b->count)
         ft_rt_x_refuse("pthread_barrier_wait by more threads than the barrier's count", pc);
+    b->arrived++;
     return ++b->rounds[self];
 }
 
-/* One thread of a round gets the serial result, the same one in every run. */
 int ft_rt_x_barrier_wait(pthread_barrier_t *barrier, const void *pc)
 {
     uint32_t object = ft_rt_x_object(FT_X_BARRIER, barrier, 0);
     struct barrier *b = barrier_of(object, pc);
-    ft_x_operation o = {.kind = FT_X_ARRIVE, .object = object, .value = b->count};
+    ft_x_operation o = {.kind = FT_X_ARRIVE,
+                        .object = object,
+                        .value = b->count,
+                        .value2 = ft_rt_x_may_use_result(pc)};
     ft_rt_explore(&o, pc);
     o.kind = FT_X_LEAVE;
     o.value2 = arrive(b, pc);
+    bool last = b->arrived == (uint64_t)o.value2 * b->count;
     ft_rt_explore(&o, pc);
-    bool lowest = (b->users & ((UINT64_C(1) << ft_rt_x_number()) - 1)) == 0;
-    return lowest ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
+    return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }

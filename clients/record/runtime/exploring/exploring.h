@@ -209,6 +209,11 @@ int ft_rt_x_rwlock(pthread_rwlock_t *lock, bool write, bool try, ft_rt_x_limit l
 int ft_rt_x_rwlock_unlock(pthread_rwlock_t *lock, const void *pc);
 int ft_rt_x_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes);
 
+/* ---- results.c */
+/* May the code behind the call with that return address look at its result (an integer)? True also
+ * where it is not known. */
+bool ft_rt_x_may_use_result(const void *pc);
+
 /* ---- barriers.c */
 int ft_rt_x_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes,
                          unsigned count, const void *pc);
