@@ -616,6 +616,7 @@ static uint64_t wakers(const ft_interpreter *m, uint32_t thread)
     case FT_CODE_LOCK:
         return at.owner ? UINT64_C(1) << (at.owner - 1) : all;
     case FT_CODE_WAIT:
+    case FT_CODE_TIMED_WAIT:
         if (o.waits) return all;
         at = ft_interpreter_object_at(m, o.other); /* woken, and the mutex is taken */
         return at.owner ? UINT64_C(1) << (at.owner - 1) : all;

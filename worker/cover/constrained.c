@@ -290,11 +290,11 @@ static bool waits_for_set(const path *p, uint32_t t, uint64_t set, uint64_t aliv
     if (!ft_sym_stands_before(p->m, t, &o)) return false;
     uint64_t others = alive & ~set;
     if (o.code == FT_CODE_JOIN) return o.object < FT_SYM_THREADS && !(others >> o.object & 1);
-    bool mutex = o.code == FT_CODE_LOCK ||
-                 ((o.code == FT_CODE_WAIT || o.code == FT_CODE_TIMED_WAIT) && !o.waits);
+    bool wait = o.code == FT_CODE_WAIT || o.code == FT_CODE_TIMED_WAIT;
+    bool mutex = o.code == FT_CODE_LOCK || (wait && !o.waits);
     bool lock = o.code == FT_CODE_WRITE_LOCK || o.code == FT_CODE_READ_LOCK;
     if (!mutex && !lock) return !others;
-    ft_sym_object x = ft_sym_object_at(p->m, o.code == FT_CODE_WAIT ? o.other : o.object);
+    ft_sym_object x = ft_sym_object_at(p->m, wait ? o.other : o.object);
     uint64_t holders = x.readers | (x.owner ? UINT64_C(1) << (x.owner - 1) : 0);
     return !(holders & others);
 }
