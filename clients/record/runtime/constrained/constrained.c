@@ -379,15 +379,15 @@ bool ft_rt_c_open(void)
     self = new_follower(0);
     *self = (ft_rt_follower){
         .used = 1, .random = ft_rt_c.head->delays * 2, .handle = pthread_self(), .known = true};
+    pthread_setspecific(key, (void *)1); /* it may leave by pthread_exit */
     ft_rt_constrained = true;
     pass(FT_CONSTRAINED_BEGIN_OPERATION);
     return true;
 }
 
-/* The end of the process: by the thread's node for it, or, where the schedules allow it, before. */
-void ft_rt_c_exit(void)
+/* By the thread's node for it, or, where the schedules allow it, before. */
+static void end_process(void)
 {
-    if (!ft_rt_constrained || !self || ft_rt_c_is_free()) return;
     const ft_constrained_node *n = next_node();
     bool goes_on = !n && ft_rt_c.schedule->next != FT_CONSTRAINED_NONE;
     bool ends = goes_on || (n && n->operation == FT_CONSTRAINED_EXIT_OPERATION);
@@ -395,7 +395,15 @@ void ft_rt_c_exit(void)
         pass(FT_CONSTRAINED_EXIT_OPERATION);
     else if (!ends && !ft_rt_c.head->prefix)
         leave_schedule(FT_CONSTRAINED_EARLY_OUTCOME, FT_CONSTRAINED_EXIT_OPERATION, NULL);
+}
+
+/* The end of the process. A thread that has ended is the last one: all have carried out their
+ * nodes. */
+void ft_rt_c_exit(void)
+{
     uint32_t before = FT_CONSTRAINED_RUNNING_OUTCOME;
+    if (!ft_rt_constrained || ft_rt_c_is_free()) return;
+    if (self) end_process();
     __atomic_compare_exchange_n(&ft_rt_c.head->outcome, &before, FT_CONSTRAINED_FOLLOWED_OUTCOME,
                                 false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     ft_rt_constrained = false;
