@@ -276,7 +276,7 @@ static ft_status read_stack(reading *r, uint32_t t, uint32_t depth, uint64_t *ne
         ft_sym_place maker = own ? maker_of(f, &p) : (ft_sym_place){0, 0};
         ft_strbuf_release(&text);
         if (!own) continue;
-        if (maker.function == FT_NO_SYMBOL)
+        if (maker.function == FT_NO_SYMBOL || e->objects.data[i].freed)
             return not_there(r, text_of(r, e->objects.data[i].name));
         uint64_t align = UINT64_C(1) << f->instructions.data[maker.instruction].attribute;
         uint32_t number = sym_object_new(r->m, next_base, e->objects.data[i].size, align);
