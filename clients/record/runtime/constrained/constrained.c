@@ -154,6 +154,27 @@ static bool matches(const ft_constrained_node *n, ft_constrained_operation opera
     return false;
 }
 
+/* Does another thread's node end the process? */
+static bool ends_elsewhere(void)
+{
+    const ft_constrained_schedule *s = ft_rt_c.schedule;
+    for (uint32_t i = 0; i < s->n_threads; i++) {
+        const ft_constrained_thread *t = &ft_rt_c.threads[i];
+        if (i != self->thread && t->n &&
+            ft_rt_c.all.nodes[t->first + t->n - 1].operation == FT_CONSTRAINED_EXIT_OPERATION)
+            return true;
+    }
+    return false;
+}
+
+/* The thread's nodes are used up: it stands still until the process ends. */
+static void await_exit(void)
+{
+    const struct timespec look = {.tv_nsec = 50000000};
+    uint32_t begun = __atomic_load_n(&ft_rt_c.head->begun, __ATOMIC_ACQUIRE);
+    while (!ft_rt_c_is_free()) ft_rt_c_futex(&ft_rt_c.head->begun, FUTEX_WAIT, begun, &look);
+}
+
 bool ft_rt_c_enter(ft_constrained_operation operation, const volatile void *object, const void *pc)
 {
     if (!self || self->open || ft_rt_c_is_free()) return false;
@@ -163,6 +184,7 @@ bool ft_rt_c_enter(ft_constrained_operation operation, const volatile void *obje
         if (!ft_rt_c_arrive(self)) return false;
         n = next_node();
     }
+    if (!n && ends_elsewhere()) return await_exit(), false;
     if (!matches(n, operation, pc)) return false;
     for (uint32_t i = 0; i < n->n_edges; i++)
         if (!ft_rt_c_await(&ft_rt_c.all.edges[n->first_edge + i])) return false;
