@@ -12,7 +12,8 @@ set_target_properties(foretell-record PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${reco
 # (it would call itself), and access to thread state without a call.
 set(record_options -O2 -fno-sanitize=all -fno-stack-protector -fno-builtin -ftls-model=initial-exec
     -fno-tree-slp-vectorize $<$<C_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>)
-target_compile_options(foretell-record PRIVATE ${record_options})
+# Without debug information, whatever the build: that of a program tells its variables from these.
+target_compile_options(foretell-record PRIVATE ${record_options} -g0)
 
 # A program may define functions of its own under the C library's names.
 add_custom_command(TARGET foretell-record POST_BUILD
