@@ -481,10 +481,9 @@ ft_constrained_look ft_constrained_step(ft_constrained *c, ft_interpreter *m, ui
         name_thread(c, child);
     }
     settle(c, m);
-    if (!is_going(m) || ft_interpreter_stands_before(m, thread, &o)) return FT_CONSTRAINED_FOLLOWS;
-    node = next_node(c, thread); /* it has ended; behind its nodes that is the schedule's end */
-    if (!node) return FT_CONSTRAINED_FOLLOWS;
-    if (node->kind != FT_NODE_END) return FT_CONSTRAINED_DIVERGES;
+    if (ft_interpreter_stands_before(m, thread, &o)) return FT_CONSTRAINED_FOLLOWS;
+    node = next_node(c, thread); /* it has ended */
+    if (!node || node->kind != FT_NODE_END) return FT_CONSTRAINED_DIVERGES;
     c->done[c->names[thread]]++;
     return FT_CONSTRAINED_FOLLOWS;
 }

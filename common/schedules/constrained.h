@@ -73,7 +73,7 @@ void ft_constrained_release(ft_constrained *run);
 ft_constrained_look ft_constrained_next(const ft_constrained *run,
                                         const ft_interpreter *interpreter, uint32_t thread,
                                         uint64_t *variant);
-/* Takes the step. DIVERGES: the thread has ended before its nodes, and FOLLOWS else. */
+/* Takes the step. DIVERGES: the thread has ended, and its next node is not `end`. Else FOLLOWS. */
 ft_constrained_look ft_constrained_step(ft_constrained *run, ft_interpreter *interpreter,
                                         uint32_t thread, uint64_t variant);
 /* Are all nodes done? */

@@ -19,8 +19,9 @@
  *
  * Enforcing it: each operation of a thread must match the thread's next node (kind, object, place),
  * and waits for the nodes before it. A thread whose nodes are used up stops before its next
- * operation: it has come to the epoch's end. The end of the process (kind `exit`) is possible at
- * any moment where `prefix` is set, also where the thread's next node is another one.
+ * operation, its end included: it has come to the epoch's end. The end of the process (kind `exit`)
+ * is possible at any moment where `prefix` is set, also where the thread's next node is another
+ * one.
  *
  * When all threads have come to the epoch's end, the schedule's next epoch begins. `next` binds its
  * threads to those of the schedule, so that one epoch serves whichever thread stands where

@@ -175,6 +175,10 @@ static const char *thread_name(const certifying *c, uint32_t thread)
 static void leave(certifying *c, const cover_leaf *leaf, ft_term condition)
 {
     ft_strbuf node = {0}, place = {0};
+    if (leaf->node == FT_NO_ID)
+        return blame(c, COVER_CHECK_SCHEDULE, condition,
+                     "thread %s ends, where the schedule has no end of it",
+                     thread_name(c, leaf->thread));
     uint32_t thread = c->schedule->nodes.data[leaf->node].thread;
     ft_node_print(c->set, c->schedule, leaf->node, &node);
     print_place(c, &leaf->place, &place);

@@ -382,16 +382,30 @@ static const ft_node *next_node(const walking *w, const path *p, uint32_t t, uin
     return NULL;
 }
 
-/* Threads whose nodes are left: they may end the process, or stand where their next node says.
- * False: one does not. */
+/* The thread has ended in the epoch: is that its last node, or its next one, which is not ready? */
+static bool has_end(const walking *w, const path *p, uint32_t t)
+{
+    const ft_schedule *s = w->f->schedule;
+    for (size_t i = 0; i < s->nodes.len; i++)
+        if (s->nodes.data[i].thread == t && s->nodes.data[i].kind == FT_NODE_END)
+            return w->order.number[i] <= p->done[t] + 1;
+    return false;
+}
+
+/* Threads whose nodes are left: they may end the process, or stand where their next node says; and
+ * one ends by a node. False: one does not. */
 static bool check_rest(walking *w, path *p)
 {
     ft_sym_operation o;
     for (uint32_t t = 0; t < w->f->schedule->threads.len; t++) {
         uint32_t thread = w->numbers[t], number;
-        bool exists = thread < ft_sym_thread_count(p->m);
-        if (p->stopped[t] || !exists || !ft_sym_stands_before(p->m, thread, &o) || o.circles)
-            continue;
+        if (p->stopped[t] || thread >= ft_sym_thread_count(p->m)) continue;
+        if (!ft_sym_stands_before(p->m, thread, &o)) {
+            if (!p->done[t] || has_end(w, p, t)) continue;
+            cover_leaf leaf = {.kind = COVER_LEAF_DIVERGES, .node = FT_NO_ID, .thread = t};
+            return call_leaf(w, p, &leaf), false;
+        }
+        if (o.circles) continue;
         const ft_node *node = next_node(w, p, t, &number);
         if (node && matches(w, p, node, thread, &o)) continue;
         if (w->f->set->prefix && ends_process(&o)) {

@@ -39,9 +39,9 @@ typedef struct cover_leaf {
     bool deadlocks; /* threads wait that only each other could wake */
     bool fails;     /* a thread fails: the error */
     ft_sym_error error;
-    ft_sym_place place;   /* DIVERGES, STUCK, ENDLESS: where the thread stands */
-    uint32_t thread;      /* ENDLESS: of the schedule, or FT_NO_ID */
-    uint32_t node;        /* and which node it should have done; FT_NO_ID: none */
+    ft_sym_place place; /* DIVERGES, STUCK, ENDLESS: where the thread stands */
+    uint32_t thread; /* ENDLESS: of the schedule, or FT_NO_ID; DIVERGES: that ends without a node */
+    uint32_t node;   /* DIVERGES, STUCK: the node that it should have done; FT_NO_ID: none */
     const ft_term *terms; /* what the inputs of the path satisfy: all its decisions */
     size_t n_terms;
     const cover_touch *touches;
