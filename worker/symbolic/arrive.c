@@ -126,7 +126,7 @@ static void refuse(arriving *a, const char *what)
         a->status = ft_error_set(a->err, FT_UNSUPPORTED, "an epoch cannot begin where %s", what);
 }
 
-/* The threads that it was told are not those that there are. */
+/* The caller's list of threads does not match those of the state. */
 static void mismatch(arriving *a, const char *what)
 {
     if (a->status == FT_OK) a->status = ft_error_set(a->err, FT_INPUT, "%s", what);

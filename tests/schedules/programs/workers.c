@@ -1,4 +1,4 @@
-/* Two workers add to a sum for ever, until they are told to stop; the main thread looks at it as
+/* Two workers add to a sum until the main thread sets `stop`. Before that it looks at the sum as
  * often as the input says. A run has an epoch for each look. */
 #include <assert.h>
 #include <foretell/input.h>
