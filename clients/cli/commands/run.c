@@ -131,7 +131,10 @@ static ft_exit report(const run *r, ft_error *err)
     bool kept = ft_constrained_kept(r->file);
     ft_strbuf text = {0};
     ft_constrained_print(r->set, r->file, &text);
-    if (left) fprintf(stderr, "foretell: the run left the schedule: %s\n", ft_strbuf_text(&text));
+    if (head->outcome == FT_CONSTRAINED_BLOCKED_OUTCOME)
+        fprintf(stderr, "foretell: the run is blocked: %s\n", ft_strbuf_text(&text));
+    else if (left)
+        fprintf(stderr, "foretell: the run left the schedule: %s\n", ft_strbuf_text(&text));
     if (!kept) fputs("foretell: operations came in another order than the schedule's\n", stderr);
     if (!left && r->options->delays && !r->options->quiet)
         fprintf(stderr, "foretell: %s\n", ft_strbuf_text(&text));

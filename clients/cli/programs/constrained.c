@@ -318,6 +318,21 @@ static void add_next(building *b, ft_constrained_schedule *to)
     }
 }
 
+/* Of a schedule that ends blocked: all threads that have not ended wait. */
+static uint32_t count_blocked(const building *b)
+{
+    const ft_epoch *e = &b->set->epochs.data[b->at.epoch];
+    const ft_constrained_thread *own = b->threads.data + b->threads.len - b->n_threads;
+    uint32_t n = 0;
+    for (uint32_t t = 0; t < b->n_threads; t++) {
+        uint32_t last = own[t].first + own[t].n - 1;
+        bool ended = own[t].n ? b->nodes.data[last].operation == FT_CONSTRAINED_END_OPERATION
+                              : t < e->stands.len && e->stands.data[t].kind == FT_STANDING_ENDED;
+        n += !ended;
+    }
+    return n;
+}
+
 static void add_schedule(building *b)
 {
     b->s = b->at.schedule;
@@ -329,6 +344,7 @@ static void add_schedule(building *b)
     number_nodes(b);
     add_nodes(b);
     add_next(b, &made);
+    if (b->s->end == FT_SCHEDULE_BLOCKED) made.awaited = count_blocked(b);
     ft_vec_push(&b->schedules, made);
     free(b->number);
 }
@@ -562,7 +578,8 @@ static void print_place(const ft_constrained_set *set, char *file, ft_strbuf *ou
     while (thread < at.schedule->threads.len && native[thread] != head->thread) thread++;
     bool named = thread < at.schedule->threads.len; /* else the thread has no node there */
     if (head->found >= FT_CONSTRAINED_OPERATIONS) return;
-    ft_strbuf_puts(out, ": thread ");
+    bool blocked = head->outcome == FT_CONSTRAINED_BLOCKED_OUTCOME;
+    ft_strbuf_puts(out, blocked ? "; last: thread " : ": thread ");
     if (named)
         ft_strbuf_puts(out, thread_name(set->set, at.schedule, thread));
     else

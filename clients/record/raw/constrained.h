@@ -67,7 +67,8 @@ typedef enum ft_constrained_operation {
     X(MORE, "a thread came to an operation that the schedule does not have")                       \
     X(UNCOVERED, "no schedule of the next epoch covers its state")                                 \
     X(THREAD, "a thread was created or joined that the schedule does not have there")              \
-    X(EARLY, "the process or a thread ended before the schedule did")
+    X(EARLY, "the process or a thread ended before the schedule did")                              \
+    X(BLOCKED, "the threads wait forever, as the schedule says")
 typedef enum ft_constrained_outcome {
 #define FT_ROW(symbol, meaning) FT_CONSTRAINED_##symbol##_OUTCOME,
     FT_CONSTRAINED_OUTCOME_TABLE(FT_ROW)
@@ -79,7 +80,8 @@ typedef struct ft_constrained_schedule {
     uint32_t first_thread, n_threads;
     uint32_t next;                 /* the epoch behind it; NONE: it is the last */
     uint32_t first_bound, n_bound; /* by thread of that epoch: which thread here */
-    uint32_t awaited;              /* threads that come to its end, and have not ended */
+    uint32_t awaited;              /* threads that come to its end, and have not ended; of the last
+                                      epoch 0, unless they wait there forever */
 } ft_constrained_schedule;
 
 typedef struct ft_constrained_thread {

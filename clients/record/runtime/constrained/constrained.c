@@ -175,6 +175,28 @@ static void await_exit(void)
     while (!ft_rt_c_is_free()) ft_rt_c_futex(&ft_rt_c.head->begun, FUTEX_WAIT, begun, &look);
 }
 
+/* Can a thread wait forever before the operation? */
+static bool may_wait(ft_constrained_operation operation)
+{
+    static const bool waits[FT_CONSTRAINED_OPERATIONS] = {
+        [FT_CONSTRAINED_JOIN_OPERATION] = true,      [FT_CONSTRAINED_LOCK_OPERATION] = true,
+        [FT_CONSTRAINED_READ_LOCK_OPERATION] = true, [FT_CONSTRAINED_WRITE_LOCK_OPERATION] = true,
+        [FT_CONSTRAINED_WAKE_OPERATION] = true,      [FT_CONSTRAINED_TAKE_OPERATION] = true,
+        [FT_CONSTRAINED_LEAVE_OPERATION] = true,     [FT_CONSTRAINED_ONCE_OPERATION] = true};
+    return waits[operation];
+}
+
+/* The schedule ends with threads that wait: the thread stands still, and the last one that comes to
+ * its wait ends the run. */
+static void wait_forever(ft_constrained_operation operation, const void *pc)
+{
+    uint32_t n = __atomic_add_fetch(&ft_rt_c.arrived, 1, __ATOMIC_ACQ_REL);
+    if (n == ft_rt_c.schedule->awaited)
+        leave_schedule(FT_CONSTRAINED_BLOCKED_OUTCOME, operation, pc);
+    else
+        await_exit();
+}
+
 bool ft_rt_c_enter(ft_constrained_operation operation, const volatile void *object, const void *pc)
 {
     if (!self || self->open || ft_rt_c_is_free()) return false;
@@ -185,6 +207,8 @@ bool ft_rt_c_enter(ft_constrained_operation operation, const volatile void *obje
         n = next_node();
     }
     if (!n && ends_elsewhere()) return await_exit(), false;
+    if (!n && ft_rt_c.schedule->awaited && may_wait(operation))
+        return wait_forever(operation, pc), false;
     if (!matches(n, operation, pc)) return false;
     for (uint32_t i = 0; i < n->n_edges; i++)
         if (!ft_rt_c_await(&ft_rt_c.all.edges[n->first_edge + i])) return false;
