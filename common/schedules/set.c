@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,95 +234,6 @@ bool ft_state_place_read(const char *text, ft_state_place *place)
     place->name = rest;
     place->length = strlen(rest);
     return place->length > 0;
-}
-
-/* ---- selectors ---- */
-
-typedef struct asked {
-    const ft_schedule_set *set;
-    ft_schedule_value value;
-    void *context;
-    uint32_t missing; /* an input that is not known, + 1 */
-} asked;
-
-static bool look_up(void *context, ft_symbol symbol, ft_value *value)
-{
-    asked *a = context;
-    const ft_schedule_input *in = &a->set->inputs.data[symbol];
-    uint64_t bits;
-    /* an unknown has no thread: its name is the place */
-    if (!a->value(a->context, in, ft_schedule_text_of(a->set, in->name),
-                  ft_schedule_text_of(a->set, in->thread), &bits)) {
-        a->missing = symbol + 1;
-        return false;
-    }
-    value->sort = in->width == 1 ? FT_BOOL_SORT : (ft_sort){FT_SORT_BITVEC, in->width};
-    value->bits = bits & ft_width_mask(in->width);
-    return true;
-}
-
-ft_status ft_schedule_select(const ft_schedule_set *set, uint32_t epoch, ft_schedule_value value,
-                             void *context, uint32_t *schedule, ft_error *err)
-{
-    FT_REQUIRE(epoch < set->epochs.len);
-    const ft_epoch *e = &set->epochs.data[epoch];
-    asked a = {set, value, context, 0};
-    uint32_t at = 0;
-    while (e->choices.data[at].term != FT_NO_TERM) {
-        const ft_choice *c = &e->choices.data[at];
-        ft_value holds = {.bits = 0};
-        ft_eval_status status = ft_term_eval(set->pool, c->term, look_up, &a, &holds);
-        if (status == FT_EVAL_UNKNOWN) {
-            const ft_schedule_input *in = &set->inputs.data[a.missing ? a.missing - 1 : 0];
-            if (!in->n)
-                return ft_error_set(err, FT_NOT_FOUND,
-                                    "the selector of epoch %s needs the content of %s, which "
-                                    "cannot be read",
-                                    ft_schedule_text_of(set, e->name),
-                                    ft_schedule_text_of(set, in->name));
-            return ft_error_set(err, FT_NOT_FOUND,
-                                "the selector of epoch %s needs value %u of input '%s' of thread "
-                                "%s, which is not given",
-                                ft_schedule_text_of(set, e->name), in->n,
-                                ft_schedule_text_of(set, in->name),
-                                ft_schedule_text_of(set, in->thread));
-        }
-        at = status == FT_EVAL_OK && holds.bits ? c->yes : c->no; /* undefined: does not hold */
-    }
-    *schedule = e->choices.data[at].schedule;
-    return FT_OK;
-}
-
-static ft_term combine(ft_term_pool *pool, ft_op op, ft_term a, ft_term b)
-{
-    ft_term kids[2] = {a, b}, made = FT_NO_TERM;
-    ft_status status = ft_term_apply(pool, op, kids, op == FT_OP_NOT ? 1 : 2, NULL, &made, NULL);
-    assert(status == FT_OK);
-    (void)status;
-    return made;
-}
-
-/* From the leaves up: a choice's condition is (term and that of yes) or (not term and that of no).
- */
-ft_term ft_schedule_condition(ft_schedule_set *set, uint32_t epoch, uint32_t schedule)
-{
-    FT_REQUIRE(epoch < set->epochs.len);
-    const ft_epoch *e = &set->epochs.data[epoch];
-    ft_term *of = ft_alloc((e->choices.len + 1) * sizeof *of);
-    for (size_t i = e->choices.len; i-- > 0;) {
-        const ft_choice *c = &e->choices.data[i];
-        if (c->term == FT_NO_TERM) {
-            of[i] = ft_term_literal(set->pool, (ft_value){FT_BOOL_SORT, c->schedule == schedule});
-            continue;
-        }
-        ft_term yes = combine(set->pool, FT_OP_AND, c->term, of[c->yes]);
-        ft_term not_term = combine(set->pool, FT_OP_NOT, c->term, FT_NO_TERM);
-        ft_term no = combine(set->pool, FT_OP_AND, not_term, of[c->no]);
-        of[i] = combine(set->pool, FT_OP_OR, yes, no);
-    }
-    ft_term condition = of[0];
-    free(of);
-    return condition;
 }
 
 /* ---- order ---- */
