@@ -602,4 +602,36 @@ static inline bool oracle_compare(const char *text, uint32_t without, oracle_cou
     return good;
 }
 
+/* ---- many of them ---- */
+
+static inline uint64_t oracle_number(const char *variable, uint64_t otherwise)
+{
+    const char *text = getenv(variable);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+/* The programs of FT_SEEDS seeds (`otherwise`) from FT_SEED_START (1), each without the passes that
+ * `left_out` names. Fails the test where a program's run contradicts an answer. Returns how many
+ * seeds. */
+static inline uint64_t oracle_compare_seeds(uint64_t otherwise,
+                                            void (*write)(flow_random *, uint64_t, ft_strbuf *),
+                                            uint32_t (*left_out)(uint64_t), oracle_counts *counts)
+{
+    uint64_t first = oracle_number("FT_SEED_START", 1), n = oracle_number("FT_SEEDS", otherwise);
+    for (uint64_t seed = first; seed < first + n; seed++) {
+        flow_random r = {seed * UINT64_C(0x9e3779b97f4a7c15) + 1};
+        ft_strbuf text = {0};
+        char why[700];
+        bool used;
+        write(&r, seed, &text);
+        if (!oracle_compare(ft_strbuf_text(&text), left_out(seed), counts, &used, why, sizeof why))
+            fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, why, ft_strbuf_text(&text));
+        ft_strbuf_release(&text);
+    }
+    print_message("%llu programs, %llu states, %llu contexts, %llu runs\n",
+                  (unsigned long long)counts->programs, (unsigned long long)counts->states,
+                  (unsigned long long)counts->contexts, (unsigned long long)counts->runs);
+    return n;
+}
+
 #endif

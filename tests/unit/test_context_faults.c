@@ -54,8 +54,8 @@ static bool is_noticed(uint64_t most, bool features, const char *name)
 static void test_faults_are_noticed(void **state)
 {
     (void)state;
-    const char *limit = getenv("FT_SEEDS"), *only = getenv("FT_FAULT");
-    uint64_t most = limit ? strtoull(limit, NULL, 10) : MOST_SEEDS;
+    const char *only = getenv("FT_FAULT");
+    uint64_t most = oracle_number("FT_SEEDS", MOST_SEEDS);
     unsigned missed = 0;
     for (int f = CTX_FAULT_NONE + 1; f < CTX_FAULTS; f++) {
         if (only && strcmp(only, NAMES[f]) != 0) continue;
