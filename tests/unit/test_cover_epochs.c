@@ -240,12 +240,34 @@ static void test_epochs_programs(void **state)
     for (size_t i = 0; i < sizeof PROGRAMS / sizeof PROGRAMS[0]; i++) check_program(i);
 }
 
+/* A node names its object and its thread, so what is none has no schedule: an error with the place.
+ */
+static void test_epochs_no_object(void **state)
+{
+    (void)state;
+    static const char *const TEXTS[] = {
+        "program 1\nfunction @main() -> i32 {\n  b:\n    %r = lock 0\n    return i32 0\n}\n",
+        "program 1\nfunction @main() -> i32 {\n  b:\n    %r = join 77\n    return i32 0\n}\n"};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        ft_program *p = NULL;
+        ft_schedule_set *set = NULL;
+        cover_search_counts counts;
+        ft_error err = FT_ERROR_INIT;
+        if (ft_program_read_text(TEXTS[i], strlen(TEXTS[i]), &p, &err)) fail_msg("%s", err.message);
+        cover_search_options options = {.world.prefix = true};
+        assert_int_equal(cover_search(p, &options, &set, &counts, &err), FT_UNSUPPORTED);
+        assert_non_null(strstr(err.message, "@main, instruction 0: an operation on what is no"));
+        ft_program_free(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_epochs_markers),
         cmocka_unit_test(test_epochs_golden_ids),
         cmocka_unit_test(test_epochs_programs),
+        cmocka_unit_test(test_epochs_no_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

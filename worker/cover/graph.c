@@ -222,6 +222,22 @@ static void hand_on(cover_graph *g, const cover_operation *o, uint32_t number, u
     if (o->kind == FT_NODE_BROADCAST) wake_all(g, waiters, number);
 }
 
+static bool is_object(const cover_graph *g, uint64_t address)
+{
+    uint32_t object;
+    return ft_sym_object_around(g->state, address, &object);
+}
+
+bool cover_graph_takes(const cover_graph *g, ft_node_kind kind, const ft_sym_operation *operation)
+{
+    const ft_node_row *row = ft_node_row_of(kind);
+    bool waits = row->code == FT_CODE_WAIT || row->code == FT_CODE_TIMED_WAIT;
+    bool joins = kind == FT_NODE_JOIN || kind == FT_NODE_DETACH;
+    return (!row->object || is_object(g, operation->object)) &&
+           (!waits || is_object(g, operation->other)) &&
+           (!joins || operation->object < ft_sym_thread_count(g->state));
+}
+
 void cover_graph_add(cover_graph *g, uint32_t thread, ft_node_kind kind,
                      const ft_sym_operation *operation, uint64_t variant)
 {

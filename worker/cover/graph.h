@@ -45,6 +45,10 @@ void cover_graph_init(cover_graph *graph, struct cover_world *world, ft_sym_stat
 void cover_graph_release(cover_graph *graph);
 /* Before the step is taken. */
 void cover_graph_begin(cover_graph *graph, uint32_t thread);
+/* Has the operation the objects and the thread that its node names? A null pointer leads to none.
+ */
+bool cover_graph_takes(const cover_graph *graph, ft_node_kind kind,
+                       const ft_sym_operation *operation);
 void cover_graph_add(cover_graph *graph, uint32_t thread, ft_node_kind kind,
                      const ft_sym_operation *operation, uint64_t variant);
 void cover_graph_exit(cover_graph *graph, uint32_t thread, const ft_sym_place *place);

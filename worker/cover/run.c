@@ -276,6 +276,8 @@ static ft_status record(running *r, uint32_t t, const ft_sym_operation *o, uint6
         th->next.instruction = FT_NO_ID;
         return FT_OK;
     }
+    if (!cover_graph_takes(&r->graph, kind, o))
+        return refuse(r, o, "an operation on what is no object, or no thread");
     cover_entry *e = cover_trace_operation(r->trace, t, COVER_OPERATION);
     if (kind == FT_NODE_EXIT) {
         e->fails = true;

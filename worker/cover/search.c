@@ -698,6 +698,9 @@ ft_status cover_search(const ft_program *program, const cover_search_options *op
         few.world.max_operations = FEW_OPERATIONS;
     ft_status status = search(program, &few, false, set, counts, &own);
     if (status == FT_OK && !counts->open) return FT_OK;
-    if (status == FT_OK) ft_schedule_set_free(*set);
+    if (status == FT_OK) {
+        ft_schedule_set_free(*set);
+        *set = NULL;
+    }
     return search(program, options, true, set, counts, err);
 }
