@@ -128,17 +128,23 @@ static long long number(const json_t *of, const char *name)
     return json_integer_value(json_object_get(of, name));
 }
 
+static void print_number(long long n, const char *one, const char *more)
+{
+    printf("%lld %s", n, n == 1 ? one : more);
+}
+
 static void print_counts(const json_t *answer)
 {
     const json_t *counts = json_object_get(answer, "counts");
     if (!counts) return;
-    printf("%lld schedules for %lld classes of inputs, ", number(counts, "schedules"),
-           number(counts, "entries"));
+    print_number(number(counts, "schedules"), "schedule for ", "schedules for ");
+    print_number(number(counts, "entries"), "class of inputs, ", "classes of inputs, ");
     if (number(counts, "epochs") > 1) printf("in %lld epochs, ", number(counts, "epochs"));
-    printf("%lld paths executed\n", number(counts, "paths"));
-    if (number(counts, "open"))
-        printf("inputs of %lld classes are not covered: %s\n", number(counts, "open"),
-               member(answer, "open"));
+    print_number(number(counts, "paths"), "path executed\n", "paths executed\n");
+    if (!number(counts, "open")) return;
+    printf("inputs of ");
+    print_number(number(counts, "open"), "class is", "classes are");
+    printf(" not covered: %s\n", member(answer, "open"));
 }
 
 static void print_inputs(const json_t *inputs)
