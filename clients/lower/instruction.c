@@ -458,10 +458,15 @@ static bool is_vector(LLVMTypeRef type)
     return kind == LLVMVectorTypeKind || kind == LLVMScalableVectorTypeKind;
 }
 
-/* Only these treat vectors as so many bits. */
-static bool takes_vectors(LLVMOpcode opcode)
+/* Only these treat vectors as so many bits; intrinsics compute with their parts. */
+static bool takes_vectors(LLVMValueRef in)
 {
-    return opcode == LLVMLoad || opcode == LLVMStore || opcode == LLVMCall || opcode == LLVMRet ||
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(in);
+    if (opcode == LLVMCall) {
+        LLVMValueRef function = LLVMGetCalledValue(in);
+        return !LLVMIsAFunction(function) || !LLVMGetIntrinsicID(function);
+    }
+    return opcode == LLVMLoad || opcode == LLVMStore || opcode == LLVMRet ||
            opcode == LLVMBitCast || opcode == LLVMExtractValue || opcode == LLVMInsertValue ||
            opcode == LLVMAlloca;
 }
@@ -478,7 +483,7 @@ ft_status lower_instruction(lowering *l, LLVMValueRef instruction, bool *ended)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
     bool known = (size_t)opcode < sizeof LOWERERS / sizeof LOWERERS[0] && LOWERERS[opcode];
-    if (known && !takes_vectors(opcode) && has_vector(instruction))
+    if (known && !takes_vectors(instruction) && has_vector(instruction))
         return lower_fail(l, "a computation with vectors");
     if (known) return LOWERERS[opcode](l, instruction, ended);
     char *text = LLVMPrintValueToString(instruction);
