@@ -1,5 +1,7 @@
 /* Strings, characters, memory and numbers. */
 #include <ctype.h>
+#include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -374,7 +376,9 @@ static int digit_of(char c)
     return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
 }
 
-static unsigned long magnitude(const char **s, int base, int *negative)
+/* The number without its sign; *over: it has more than 64 bits. That is computed without a branch,
+ * so that text that inputs decide makes no more paths. */
+static unsigned long magnitude(const char **s, int base, int *negative, int *over)
 {
     const char *t = *s;
     unsigned long value = 0;
@@ -384,25 +388,39 @@ static unsigned long magnitude(const char **s, int base, int *negative)
     int prefix = t[0] == '0' && tolower(t[1]) == 'x' && digit_of(t[2]) < 16;
     if ((base == 0 || base == 16) && prefix) t += 2, base = 16;
     if (base == 0) base = t[0] == '0' ? 8 : 10;
+    unsigned long by = (unsigned long)base, most = ULONG_MAX / by, rest = ULONG_MAX % by;
     const char *first = t;
-    for (; digit_of(*t) < base; t++)
-        value = value * (unsigned long)base + (unsigned long)digit_of(*t);
+    for (*over = 0; digit_of(*t) < base; t++) {
+        unsigned long digit = (unsigned long)digit_of(*t);
+        *over |= (value > most) | ((value == most) & (digit > rest));
+        value = value * by + digit;
+    }
     if (t != first) *s = t;
     return value;
 }
 
 unsigned long strtoul(const char *s, char **end, int base)
 {
-    int negative;
+    int negative, over;
     const char *at = s;
-    unsigned long value = magnitude(&at, base, &negative);
+    unsigned long value = magnitude(&at, base, &negative, &over);
     if (end) *end = (char *)at;
+    if (over) errno = ERANGE;
+    if (over) return ULONG_MAX;
     return negative ? 0 - value : value;
 }
 
 long strtol(const char *s, char **end, int base)
 {
-    return (long)strtoul(s, end, base);
+    int negative, over;
+    const char *at = s;
+    unsigned long value = magnitude(&at, base, &negative, &over);
+    if (end) *end = (char *)at;
+    if (over || value > (unsigned long)LONG_MAX + (unsigned long)negative) {
+        errno = ERANGE;
+        return negative ? LONG_MIN : LONG_MAX;
+    }
+    return (long)(negative ? 0 - value : value);
 }
 
 unsigned long long strtoull(const char *s, char **end, int base)

@@ -247,6 +247,7 @@ static void put_float(sink *s, const format *f, char kind, unsigned long bits)
 static void put_one(sink *s, char kind, const format *f, unsigned long argument)
 {
     format pointer = {.bytes = 8, .width = f->width, .left = f->left, .precision = -1};
+    format character = {.width = f->width, .left = f->left, .precision = -1};
     char c = (char)argument;
     unsigned long value = cut(argument, f->bytes, 0);
     switch (kind) {
@@ -283,15 +284,9 @@ static void put_one(sink *s, char kind, const format *f, unsigned long argument)
     case 's':
         put_text(s, f, (const char *)argument);
         break;
-    case 'c': {
-        char text[2] = {c, '\0'};
-        format one = {.width = f->width, .left = f->left, .precision = 1};
-        if (c)
-            put_text(s, &one, text);
-        else
-            put_bytes(s, text, 1);
+    case 'c':
+        put_padded(s, &character, "", &c, 1);
         break;
-    }
     default:
         put_bytes(s, &kind, 1);
     }
@@ -358,7 +353,7 @@ int fputc(int c, FILE *stream)
 {
     char byte = (char)c;
     __foretell_output(descriptor_of(stream), &byte, 1);
-    return c;
+    return (unsigned char)c;
 }
 
 #undef putc
@@ -376,7 +371,7 @@ int putchar(int c)
 size_t fwrite(const void *bytes, size_t size, size_t n, FILE *stream)
 {
     __foretell_output(descriptor_of(stream), bytes, size * n);
-    return n;
+    return size ? n : 0;
 }
 
 ssize_t write(int descriptor, const void *bytes, size_t n)
@@ -419,7 +414,8 @@ static int scan_number(const char **at, char kind, int bytes, void *to)
 {
     char *end;
     int base = kind == 'x' ? 16 : kind == 'i' ? 0 : 10;
-    unsigned long value = (unsigned long)strtol(*at, &end, base);
+    int sign = kind == 'd' || kind == 'i';
+    unsigned long value = sign ? (unsigned long)strtol(*at, &end, base) : strtoul(*at, &end, base);
     if (end == *at) return 0;
     put_scanned(to, value, bytes);
     *at = end;
@@ -443,11 +439,13 @@ int __foretell_scan(const char *text, const char *format, const unsigned long *a
     const char *at = text;
     for (const char *f = format; *f; f++) {
         int bytes = 4, done;
-        if (is_blank(*f)) {
+        int percent = f[0] == '%' && f[1] == '%';
+        if (percent || is_blank(*f))
             while (is_blank(*at)) at++;
-            continue;
-        }
-        if (*f != '%') {
+        if (is_blank(*f)) continue;
+        if (percent || *f != '%') {
+            f += percent;
+            if (!*at) return read ? read : EOF;
             if (*at++ != *f) return read;
             continue;
         }

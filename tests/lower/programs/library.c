@@ -1,5 +1,6 @@
 /* Functions of the C library whose results do not depend on where the program runs. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -82,8 +83,43 @@ static int worker(void *p)
     return 0;
 }
 
+static void show_scans(void)
+{
+    unsigned long most = 1;
+    int a = 1, b = 2;
+    char padded[8];
+    printf("%d\n", sscanf("18446744073709551615", "%lu", &most));
+    printf("%d\n", sscanf("5 %6", "%d%%%d", &a, &b));
+    printf("%lu %d %d\n", most, a, b);
+    printf("%d %d %d\n", sscanf("", "a%d", &a), sscanf("b", "a%d", &a), sscanf("a", "a%d", &a));
+    printf("%d\n", snprintf(padded, sizeof padded, "%3c%-2c", 0, 'x'));
+    printf("%d\n", fputc(300, stdout));
+    printf("%zu\n", fwrite(padded, 0, 3, stdout));
+}
+
+static void show_numbers(void)
+{
+    static const char *const TEXTS[] = {
+        "18446744073709551615", "18446744073709551616",  "-18446744073709551616",
+        "9223372036854775807",  "9223372036854775808",   "-9223372036854775808",
+        "-9223372036854775809", "99999999999999999999x", "-0x1ffffffffffffffff"};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++)
+        for (int base = 0; base < 40; base += base ? 6 : 10) {
+            char *end;
+            if (base > 36) continue;
+            errno = 0;
+            long number = strtol(TEXTS[i], &end, base);
+            printf("%ld %d %d ", number, errno, *end);
+            errno = 0;
+            printf("%lu ", strtoul(TEXTS[i], NULL, base));
+            printf("%d\n", errno);
+        }
+}
+
 int main(void)
 {
+    show_scans();
+    show_numbers();
     of_math();
     char list[] = "a,bc;;d", *at = list, *token;
     while ((token = strsep(&at, ",;"))) printf("[%s]", token);
