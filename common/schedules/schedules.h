@@ -343,12 +343,17 @@ bool ft_state_handle_read(const char *text, uint32_t *thread); /* false: it is n
  *   stands 0 wake at @pthread_cond_wait 0 at @main 9 ; inside of a wait
  *   stands 1 lock at @work 7 "queue.c" 30 3
  *   stands 2 ended                                   ; or: ended detached
- *   input y 8 "y" 1 1                                ; the first value that thread 1 reads from now
- * on unknown n 32 @n+0                                ; label, width, place object heap:#1 24 ;
- * size; or: 24 freed cell 1/0%i 32 0x5 cell @first+0 64 heap:#1+8 sync @m+0 mutex owner 1 count 1
- * ; total N, waiters T..., notified T..., arrived sync @r+0 rwlock readers 1 1 2 ; T..., destroyed;
- * a mutex: recursive, checking take c                                           ; the selector, as
- * above
+ *   input y 8 "y" 1 1                                ; thread 1 reads it first from now on
+ *   unknown n 32 @n+0                                ; label, width, place
+ *   object heap:#1 24                                ; its size; or: 24 freed
+ *   cell 1/0%i 32 0x5
+ *   cell @first+0 64 heap:#1+8
+ *   sync @m+0 mutex owner 1 count 1
+ *   sync @r+0 rwlock readers 1 1 2                   ; thread 1 holds it twice
+ *   take c                                           ; the selector, as above
+ *
+ * Other words of a sync: destroyed, total N, waiters THREADS, notified THREADS, arrived THREADS; of
+ * a mutex: recursive, checking.
  *
  * A node is called by its thread and its number among the thread's nodes, from 1. */
 ft_status ft_schedule_set_read(const char *text, size_t length, ft_schedule_set **set,

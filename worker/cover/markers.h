@@ -12,8 +12,8 @@
  * A loop with a barrier on each way round has its marker behind the barrier. A function that calls
  * itself and synchronises has one at its beginning.
  *
- * Explicit ones: an atomic access to the object FT_MARKER_OBJECT is one, at which the thread stops
- * (foretell_marker() of foretell.h). */
+ * Explicit ones: an atomic access to the object COVER_MARKER_OBJECT is one, at which the thread
+ * stops (foretell_marker() of foretell.h). */
 #ifndef FT_COVER_MARKERS_H
 #define FT_COVER_MARKERS_H
 
