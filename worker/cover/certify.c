@@ -485,8 +485,7 @@ static void ask(certifying *c, cover_certificate_kind kind, ft_term condition)
         cover_replayed r =
             c->epoch_number
                 ? cover_replay_from_entry(&c->world, c->set, kind, q.model.data, q.model.len)
-                : cover_replay(&c->world, &c->translation, c->set, c->schedule, kind, q.model.data,
-                               q.model.len);
+                : cover_replay(&c->world, c->set, c->schedule, kind, q.model.data, q.model.len);
         const char *text = c->first[kind].len ? c->first[kind].text : ROWS[kind].meaning;
         bool doubtful = r.needs && !r.shows;
         cover_certificate *made =

@@ -107,11 +107,9 @@ static bool shows(cover_certificate_kind kind, const ft_constrained *c, const ft
     }
 }
 
-cover_replayed cover_replay(cover_world *world, cover_translation *translation,
-                            ft_schedule_set *set, const ft_schedule *schedule,
+cover_replayed cover_replay(cover_world *world, ft_schedule_set *set, const ft_schedule *schedule,
                             cover_certificate_kind kind, const cover_input *model, size_t n)
 {
-    (void)translation;
     cover_replayed r = {.needs = kind == COVER_CHECK_SCHEDULE || kind == COVER_CHECK_FAILURE ||
                                  kind == COVER_CHECK_DIVERGENCE};
     if (!schedule) return r;

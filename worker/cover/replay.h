@@ -19,8 +19,7 @@ cover_replayed cover_replay_from_entry(cover_world *world, ft_schedule_set *set,
                                        cover_certificate_kind kind, const cover_input *model,
                                        size_t n);
 /* schedule: NULL of check-cover. */
-cover_replayed cover_replay(cover_world *world, cover_translation *translation,
-                            ft_schedule_set *set, const ft_schedule *schedule,
+cover_replayed cover_replay(cover_world *world, ft_schedule_set *set, const ft_schedule *schedule,
                             cover_certificate_kind kind, const cover_input *model, size_t n);
 /* By input of the set; the caller frees it. */
 uint64_t *cover_model_of_set(cover_translation *translation, const cover_input *model, size_t n);
