@@ -62,18 +62,28 @@ static bool once_less(exploration *x, xstate *s, uint8_t *n)
     return true;
 }
 
-/* ---- mutexes ---- */
-
-/* *lock: the mutex; the caller changes and pushes it once everything is decided. */
-static bool find_mutex(exploration *x, xstate *s, ft_term at, const uint64_t *objects, cell *lock)
+/* *found: a copy of the address's newest cell, which the caller changes and pushes once everything
+ * is decided. *used: there is one; else the copy is free. */
+static bool find_cell(exploration *x, xstate *s, const cell *list, ft_term at,
+                      const uint64_t *objects, cell *found, bool *used)
 {
     const cell *w;
+    if (!x_find(x, s, list, at, objects, &w)) return false;
+    *found = w ? *w : (cell){.holder = FREE};
+    found->at = at;
+    found->objects = objects;
+    *used = w != NULL;
+    return true;
+}
+
+/* ---- mutexes ---- */
+
+static bool find_mutex(exploration *x, xstate *s, ft_term at, const uint64_t *objects, cell *lock)
+{
+    bool used;
     uint32_t arm;
-    if (!x_find(x, s, s->locks, at, objects, &w)) return false;
-    *lock = w ? *w : (cell){.holder = FREE};
-    lock->at = at;
-    lock->objects = objects;
-    if (w) return true;
+    if (!find_cell(x, s, s->locks, at, objects, lock, &used)) return false;
+    if (used) return true;
     ft_term arms[2] = {ctx_literal(x->c, 1, 1), may_be_held(x, at, objects)};
     if (ctx_fault_is(CTX_FAULT_FOUND_FREE)) arms[1] = ctx_literal(x->c, 1, 0);
     if (!x_decide(x, s, arms, 2, &arm)) return false;
@@ -184,14 +194,11 @@ void x_hold_to_read(exploration *x, cell *lock, uint32_t t)
 
 static bool find_rw(exploration *x, xstate *s, ft_term at, const uint64_t *objects, cell *lock)
 {
-    const cell *w;
+    bool used;
     uint32_t arm;
     uint64_t bits;
-    if (!x_find(x, s, s->rw_locks, at, objects, &w)) return false;
-    *lock = w ? *w : (cell){.holder = FREE};
-    lock->at = at;
-    lock->objects = objects;
-    if (w) return true;
+    if (!find_cell(x, s, s->rw_locks, at, objects, lock, &used)) return false;
+    if (used) return true;
     ft_term arms[2] = {ctx_literal(x->c, 1, 1), may_be_held(x, at, objects)};
     if (!x_decide(x, s, arms, 2, &arm)) return false;
     if (arm) lock->holder = STRANGER;
@@ -262,14 +269,11 @@ bool x_rw_lock(exploration *x, xstate *s, uint32_t t, const ft_instruction *in)
 /* Of a flag that no step has used both is possible: that it is done, and that it is not. */
 static bool find_once(exploration *x, xstate *s, ft_term at, const uint64_t *objects, cell *flag)
 {
-    const cell *w;
+    bool used;
     uint32_t arm;
-    if (!x_find(x, s, s->onces, at, objects, &w)) return false;
-    *flag = w ? *w : (cell){.holder = FREE};
-    flag->at = at;
-    flag->objects = objects;
     ft_term arms[2] = {ctx_literal(x->c, 1, 1), ctx_literal(x->c, 1, 1)};
-    if (w) return true;
+    if (!find_cell(x, s, s->onces, at, objects, flag, &used)) return false;
+    if (used) return true;
     if (ctx_fault_is(CTX_FAULT_ONCE_DONE)) arms[0] = ctx_literal(x->c, 1, 0);
     if (!x_decide(x, s, arms, 2, &arm)) return false;
     flag->holder = arm ? DONE : FREE;
