@@ -54,6 +54,11 @@ json_t *ft_store_time(int64_t milliseconds);
 ft_status ft_store_parse(ft_statement *statement, int column, json_t **json,
                          ft_error *err) FT_MUST_CHECK;
 char *ft_store_dump(const json_t *json); /* compact; free with free() */
+/* The job's plan as it is stored, an object ({} before it): a new reference. And a write of it. */
+ft_status ft_store_plan_read(ft_sql *sql, const char *job, json_t **plan,
+                             ft_error *err) FT_MUST_CHECK;
+ft_status ft_store_plan_write(ft_sql *sql, const char *job, const json_t *plan,
+                              ft_error *err) FT_MUST_CHECK;
 /* A cursor's text to a number; NULL gives `first`. FT_USAGE. */
 ft_status ft_store_cursor(const char *text, int64_t first, int64_t *cursor,
                           ft_error *err) FT_MUST_CHECK;

@@ -54,17 +54,6 @@ static ft_status read_certificates(ft_sql *sql, const char *job, json_t *all, ft
     return status;
 }
 
-static ft_status read_plan(ft_sql *sql, const char *job, json_t **plan, ft_error *err)
-{
-    ft_statement *statement;
-    bool row;
-    ft_status status = ft_sql_start(
-        sql, &statement, err, "SELECT coalesce(plan, '{}') FROM jobs WHERE id = ?1", "t", job);
-    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
-    if (status == FT_OK) status = ft_store_parse(statement, 0, plan, err);
-    return status == FT_OK ? ft_sql_next(sql, statement, &row, err) : status;
-}
-
 /* What the plan's note has of it; a new reference, or NULL. */
 static json_t *answer_of(const json_t *plan)
 {
@@ -83,15 +72,12 @@ static ft_status conclude(ft_sql *sql, const char *job, ft_error *err)
 {
     json_t *plan = NULL, *certificates = json_array();
     ft_status status = read_certificates(sql, job, certificates, err);
-    if (status == FT_OK) status = read_plan(sql, job, &plan, err);
+    if (status == FT_OK) status = ft_store_plan_read(sql, job, &plan, err);
     json_t *answer = status == FT_OK ? answer_of(plan) : NULL;
     if (json_is_object(answer)) {
         ft_certificates_conclude(answer, certificates);
         json_object_set_new(plan, "notes", ft_certificates_notes(answer));
-        char *text = ft_store_dump(plan);
-        status = ft_sql_run(sql, NULL, err, "UPDATE jobs SET plan = ?2 WHERE id = ?1", "tt", job,
-                            (const char *)text);
-        free(text);
+        status = ft_store_plan_write(sql, job, plan, err);
     }
     json_decref(answer);
     json_decref(plan);

@@ -289,32 +289,12 @@ static ft_status take_record(ft_results *to, const ft_results *from, size_t i, i
                            result->witness_length, err);
 }
 
-static ft_status read_plan(ft_sql *sql, const char *job, json_t **plan, ft_error *err)
-{
-    ft_statement *statement;
-    bool row;
-    ft_status status = ft_sql_start(
-        sql, &statement, err, "SELECT coalesce(plan, '{}') FROM jobs WHERE id = ?1", "t", job);
-    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
-    if (status == FT_OK) status = ft_store_parse(statement, 0, plan, err);
-    return status == FT_OK ? ft_sql_next(sql, statement, &row, err) : status;
-}
-
-static ft_status write_plan(ft_sql *sql, const char *job, const json_t *plan, ft_error *err)
-{
-    char *text = ft_store_dump(plan);
-    ft_status status = ft_sql_run(sql, NULL, err, "UPDATE jobs SET plan = ?2 WHERE id = ?1", "tt",
-                                  job, (const char *)text);
-    free(text);
-    return status;
-}
-
 /* Each is a candidate more. */
 static ft_status count_candidates(ft_sql *sql, const char *job, const ft_results *found,
                                   ft_error *err)
 {
     json_t *plan = NULL;
-    ft_status status = read_plan(sql, job, &plan, err);
+    ft_status status = ft_store_plan_read(sql, job, &plan, err);
     if (status != FT_OK) return status;
     json_t *candidates = json_object_get(plan, "candidates");
     for (size_t i = 0; i < found->count; i++) {
@@ -323,7 +303,7 @@ static ft_status count_candidates(ft_sql *sql, const char *job, const ft_results
         json_object_set_new(candidates, name,
                             json_integer(n + (json_int_t)found->items[i].record.count));
     }
-    status = write_plan(sql, job, plan, err);
+    status = ft_store_plan_write(sql, job, plan, err);
     json_decref(plan);
     return status;
 }
@@ -498,10 +478,10 @@ static ft_status rests_of(ft_sql *sql, const exploration *x, const ft_results *r
 static ft_status set_notes(ft_sql *sql, const char *job, ft_span notes, ft_error *err)
 {
     json_t *plan = NULL, *list = parse(notes);
-    ft_status status = read_plan(sql, job, &plan, err);
+    ft_status status = ft_store_plan_read(sql, job, &plan, err);
     if (status == FT_OK && json_is_array(list)) {
         json_object_set(plan, "notes", list);
-        status = write_plan(sql, job, plan, err);
+        status = ft_store_plan_write(sql, job, plan, err);
     }
     json_decref(plan);
     json_decref(list);

@@ -146,3 +146,23 @@ json_t *ft_store_record_given_up(const json_t *entry, const char *model, ft_verd
                         json_pack("{s:s, s:s}", "pass", ft_reason_name(reason), "text", text));
     return record;
 }
+
+ft_status ft_store_plan_read(ft_sql *sql, const char *job, json_t **plan, ft_error *err)
+{
+    ft_statement *statement;
+    bool row;
+    ft_status status = ft_sql_start(
+        sql, &statement, err, "SELECT coalesce(plan, '{}') FROM jobs WHERE id = ?1", "t", job);
+    if (status == FT_OK) status = ft_sql_next(sql, statement, &row, err);
+    if (status == FT_OK) status = ft_store_parse(statement, 0, plan, err);
+    return status == FT_OK ? ft_sql_next(sql, statement, &row, err) : status;
+}
+
+ft_status ft_store_plan_write(ft_sql *sql, const char *job, const json_t *plan, ft_error *err)
+{
+    char *text = ft_store_dump(plan);
+    ft_status status = ft_sql_run(sql, NULL, err, "UPDATE jobs SET plan = ?2 WHERE id = ?1", "tt",
+                                  job, (const char *)text);
+    free(text);
+    return status;
+}
