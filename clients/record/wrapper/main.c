@@ -55,6 +55,9 @@ static const char *const clang_compile[] = {
  * recorded without its accesses. For gcc the calls come from its specs, and -fsanitize=thread in a
  * response file would link another runtime. */
 static const char *const gcc_last[] = {"-fno-sanitize=thread", NULL};
+/* A register that a call's result is in must not outlive the next call: the runtime reads from the
+ * code whether a result is looked at (runtime/exploring/results.c). */
+static const char *const gcc_calls[] = {"-fno-ipa-ra", NULL};
 static const char *const clang_last[] = {"-fsanitize=thread", "-fsanitize-thread-memory-access",
                                          "-fsanitize-thread-func-entry-exit",
                                          "-fsanitize-thread-atomics", NULL};
@@ -158,6 +161,7 @@ static void add_last(ft_command *command, bool clang)
 {
     if (clang) ft_command_add(command, unused_from);
     ft_command_add_all(command, clang ? clang_last : gcc_last);
+    if (!clang) ft_command_add_all(command, gcc_calls);
     ft_command_add_all(command, unchecked);
     if (!getenv("FORETELL_OPTIMISE")) ft_command_add_all(command, unoptimised);
     if (clang) ft_command_add(command, unused_to);
@@ -308,6 +312,7 @@ static ft_command prepare(const char *compiler, const ft_request *r, const char 
     else
         add_compile(&command, r, clang, folder);
     add_arguments(&command, r, clang, expanded, argc, argv);
+    if (light && !clang) ft_command_add_all(&command, gcc_calls);
     if (light) return command;
     add_last(&command, clang);
     add_plugin(&command, r, clang);

@@ -8,7 +8,8 @@ typedef struct operands {
     unsigned length;      /* of ModRM, SIB and displacement */
 } operands;
 
-enum { RAX = 0, NONE = 16, MOST_INSTRUCTIONS = 24 };
+/* AH: of byte instructions without a REX prefix. */
+enum { RAX = 0, AH = 4, NONE = 16, MOST_INSTRUCTIONS = 24 };
 
 static unsigned displacement(unsigned mod)
 {
@@ -53,14 +54,17 @@ static effect step(const unsigned char **code)
     const unsigned char *c = *code;
     unsigned rex = (*c & 0xF0) == 0x40 ? *c++ : 0, op = *c++;
     int32_t far;
-    if (op == 0x0F && (*c == 0xB6 || *c == 0xB7 || *c == 0xBE || *c == 0xBF)) op = 0x8B, c++;
+    bool extends = op == 0x0F && (*c == 0xB6 || *c == 0xB7 || *c == 0xBE || *c == 0xBF);
+    bool bytes = extends && !(*c & 1);
+    if (extends) op = 0x8B, c++;
     operands o = read_operands(c, rex);
     *code = c + o.length;
+    if (bytes && !rex && o.rm == AH) return READS;
     switch (op) {
     case 0x90: /* nop */
         *code = c;
         return NEITHER;
-    case 0xE8: /* a call: results of calls are in %rax */
+    case 0xE8: /* a call: its own result is in %rax then (foretell-cc has gcc keep to that) */
         return OVERWRITES;
     case 0xEB: /* jumps */
         *code = c + 1 + (signed char)*c;
