@@ -4,7 +4,7 @@
 #ifndef FT_CONTEXT_FAULTS_H
 #define FT_CONTEXT_FAULTS_H
 
-#include <stdbool.h>
+#include "base/planted.h"
 
 #define FT_CONTEXT_FAULT_TABLE(X)                                                                  \
     X(NONE, "no fault")                                                                            \
@@ -47,18 +47,6 @@ typedef enum ctx_fault_kind {
         CTX_FAULTS
 } ctx_fault_kind;
 
-#ifdef FT_FAULTS
-extern ctx_fault_kind ctx_fault;
-static inline bool ctx_fault_is(ctx_fault_kind kind)
-{
-    return ctx_fault == kind;
-}
-#else
-static inline bool ctx_fault_is(ctx_fault_kind kind)
-{
-    (void)kind;
-    return false;
-}
-#endif
+FT_PLANTED(ctx_fault)
 
 #endif

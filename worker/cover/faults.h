@@ -4,7 +4,7 @@
 #ifndef FT_COVER_FAULTS_H
 #define FT_COVER_FAULTS_H
 
-#include <stdbool.h>
+#include "base/planted.h"
 
 #define COVER_FAULT_TABLE(X)                                                                       \
     X(NONE, "no fault")                                                                            \
@@ -46,18 +46,6 @@ typedef enum cover_fault_kind {
         COVER_FAULTS
 } cover_fault_kind;
 
-#ifdef FT_FAULTS
-extern cover_fault_kind cover_fault;
-#endif
-
-static inline bool cover_fault_is(cover_fault_kind kind)
-{
-#ifdef FT_FAULTS
-    return cover_fault == kind;
-#else
-    (void)kind;
-    return false;
-#endif
-}
+FT_PLANTED(cover_fault)
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef FT_RANGES_FAULTS_H
 #define FT_RANGES_FAULTS_H
 
-#include <stdbool.h>
+#include "base/planted.h"
 
 #define FT_INTERVAL_FAULT_TABLE(X)                                                                 \
     X(NONE, "no fault")                                                                            \
@@ -46,18 +46,6 @@ typedef enum ft_interval_fault_kind {
         FT_INTERVAL_FAULTS
 } ft_interval_fault_kind;
 
-#ifdef FT_FAULTS
-extern ft_interval_fault_kind ft_interval_fault;
-#endif
-
-static inline bool ft_interval_fault_is(ft_interval_fault_kind kind)
-{
-#ifdef FT_FAULTS
-    return ft_interval_fault == kind;
-#else
-    (void)kind;
-    return false;
-#endif
-}
+FT_PLANTED(ft_interval_fault)
 
 #endif

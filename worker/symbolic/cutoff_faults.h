@@ -4,7 +4,7 @@
 #ifndef FT_SYMBOLIC_CUTOFF_FAULTS_H
 #define FT_SYMBOLIC_CUTOFF_FAULTS_H
 
-#include <stdbool.h>
+#include "base/planted.h"
 
 #define FT_SYM_FAULT_TABLE(X)                                                                      \
     X(NONE, "no fault")                                                                            \
@@ -21,18 +21,6 @@ typedef enum ft_sym_fault_kind {
         FT_SYM_FAULTS
 } ft_sym_fault_kind;
 
-#ifdef FT_FAULTS
-extern ft_sym_fault_kind ft_sym_fault;
-static inline bool ft_sym_fault_is(ft_sym_fault_kind kind)
-{
-    return ft_sym_fault == kind;
-}
-#else
-static inline bool ft_sym_fault_is(ft_sym_fault_kind kind)
-{
-    (void)kind;
-    return false;
-}
-#endif
+FT_PLANTED(ft_sym_fault)
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef FT_SYMBOLIC_FAULTS_H
 #define FT_SYMBOLIC_FAULTS_H
 
-#include <stdbool.h>
+#include "base/planted.h"
 
 #define FT_SYMBOLIC_FAULT_TABLE(X)                                                                 \
     X(NONE, "no fault")                                                                            \
@@ -97,18 +97,6 @@ typedef enum sym_fault_kind {
         SYM_FAULTS
 } sym_fault_kind;
 
-#ifdef FT_FAULTS
-extern sym_fault_kind sym_fault;
-static inline bool sym_fault_is(sym_fault_kind kind)
-{
-    return sym_fault == kind;
-}
-#else
-static inline bool sym_fault_is(sym_fault_kind kind)
-{
-    (void)kind;
-    return false;
-}
-#endif
+FT_PLANTED(sym_fault)
 
 #endif
