@@ -1,45 +1,14 @@
 /* Random programs whose executions come to equal states in many ways, for oracle/inputs.h, as text:
  * threads do what commutes or undoes itself, go round, and learn of inputs and of each other's
  * accesses on different ways. */
-#include <stdarg.h>
 #include <stdio.h>
 
-#include "base/contract.h"
-#include "oracle/inputs.h"
+#include "oracle/inputs_text.h"
 
 typedef struct maker {
-    uint64_t random;
-    inputs_program *p;
-    uint32_t next;
+    inputs_text to;
     bool careless; /* some accesses are not ordered */
 } maker;
-
-static uint32_t draw(maker *m, uint32_t n)
-{
-    m->random = m->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)((m->random >> 33) % n);
-}
-
-static void put(maker *m, const char *format, ...) FT_PRINTF(2, 3);
-static void put(maker *m, const char *format, ...)
-{
-    char line[200];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    ft_strbuf_printf(&m->p->text, "    %s\n", line);
-}
-
-static void label(maker *m, uint32_t n)
-{
-    ft_strbuf_printf(&m->p->text, "  l%u:\n", n);
-}
-
-static uint32_t fresh(maker *m)
-{
-    return ++m->next;
-}
 
 /* Few contents, so that they come again. */
 static void change(maker *m, const char *object)
@@ -107,7 +76,7 @@ static void atomic(maker *m)
 static void perhaps(maker *m)
 {
     uint32_t x = fresh(m), c = fresh(m), yes = fresh(m), no = fresh(m);
-    if (m->p->n_inputs && draw(m, 3)) {
+    if (m->to.p->n_inputs && draw(m, 3)) {
         put(m, "%%r%u = load i8 @in", x);
     } else {
         put(m, "%%r%u = atomic_load seq_cst i8 @a%u", x, draw(m, 2));
@@ -172,7 +141,7 @@ static void loop(maker *m, bool endless)
 {
     uint32_t top = fresh(m), out = fresh(m), i = fresh(m), j = fresh(m), c = fresh(m), x = fresh(m);
     put(m, "jump l%u(i8 0)", top);
-    ft_strbuf_printf(&m->p->text, "  l%u(%%r%u: i8):\n", top, i);
+    ft_strbuf_printf(&m->to.p->text, "  l%u(%%r%u: i8):\n", top, i);
     section(m);
     if (draw(m, 2)) statement(m);
     if (endless && draw(m, 3) == 0) {
@@ -240,7 +209,7 @@ void ft_inputs_cycles(inputs_program *p, uint32_t place, const char *functions)
 void ft_inputs_random_cycles(uint64_t seed, bool endless, bool careless, inputs_program *p)
 {
     *p = (inputs_program){0};
-    maker m = {.p = p, .random = seed * UINT64_C(0x9e3779b97f4a7c15) + 11};
+    maker m = {.to = {.p = p, .random = seed * UINT64_C(0x9e3779b97f4a7c15) + 11}};
     for (int i = 0; i < 3; i++) (void)draw(&m, 2);
     p->n_threads = draw(&m, 3) == 0 ? 4 : 3;
     p->n_inputs = draw(&m, 3) == 0;

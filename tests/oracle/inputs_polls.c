@@ -1,44 +1,14 @@
 /* Random programs whose threads poll, for oracle/inputs.h, as text. */
-#include <stdarg.h>
 #include <stdio.h>
 
-#include "base/contract.h"
-#include "oracle/inputs.h"
+#include "oracle/inputs_text.h"
 
 typedef struct maker {
-    uint64_t random;
-    inputs_program *p;
-    uint32_t thread, next;
+    inputs_text to;
+    uint32_t thread;
     uint32_t value; /* a register of 8 bits; 0: none */
     bool locks;     /* rounds take locks, and no thread tries one */
 } maker;
-
-static uint32_t draw(maker *m, uint32_t n)
-{
-    m->random = m->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)((m->random >> 33) % n);
-}
-
-static void put(maker *m, const char *format, ...) FT_PRINTF(2, 3);
-static void put(maker *m, const char *format, ...)
-{
-    char line[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    ft_strbuf_printf(&m->p->text, "    %s\n", line);
-}
-
-static void label(maker *m, uint32_t n)
-{
-    ft_strbuf_printf(&m->p->text, "  l%u:\n", n);
-}
-
-static uint32_t fresh(maker *m)
-{
-    return ++m->next;
-}
 
 /* A small number, or what inputs or others decide. */
 static const char *byte(maker *m)
@@ -168,7 +138,7 @@ static void count(maker *m)
     uint32_t top = fresh(m), more = fresh(m), out = fresh(m), i = fresh(m), j = fresh(m),
              x = fresh(m), c = fresh(m), d = fresh(m), r = fresh(m);
     put(m, "jump l%u(i8 0)", top);
-    ft_strbuf_printf(&m->p->text, "  l%u(%%r%u: i8):\n", top, i);
+    ft_strbuf_printf(&m->to.p->text, "  l%u(%%r%u: i8):\n", top, i);
     put(m, "%%r%u = atomic_load seq_cst i8 @a%u", x, draw(m, 2));
     put(m, "%%r%u = eq i8 %%r%u, %s", c, x, byte(m));
     put(m, "branch %%r%u, l%u(%%r%u), l%u", c, out, i, more);
@@ -176,7 +146,7 @@ static void count(maker *m)
     put(m, "%%r%u = add i8 %%r%u, 1", j, i);
     put(m, "%%r%u = eq i8 %%r%u, %u", d, j, 1 + draw(m, 6));
     put(m, "branch %%r%u, l%u(%%r%u), l%u(%%r%u)", d, out, j, top, j);
-    ft_strbuf_printf(&m->p->text, "  l%u(%%r%u: i8):\n", out, r);
+    ft_strbuf_printf(&m->to.p->text, "  l%u(%%r%u: i8):\n", out, r);
     put(m, "store i8 %%r%u, @own%u", r, m->thread);
 }
 
@@ -237,7 +207,7 @@ static const char START[] =
 void ft_inputs_random_polls(uint64_t seed, inputs_program *p)
 {
     *p = (inputs_program){0};
-    maker m = {.p = p, .random = seed * UINT64_C(0x9e3779b97f4a7c15) + 7};
+    maker m = {.to = {.p = p, .random = seed * UINT64_C(0x9e3779b97f4a7c15) + 7}};
     for (int i = 0; i < 3; i++) (void)draw(&m, 2);
     bool counts = draw(&m, 3) == 0;
     m.locks = draw(&m, 2);

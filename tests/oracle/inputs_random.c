@@ -1,46 +1,21 @@
 /* Random programs for oracle/inputs.h, as text. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/contract.h"
-#include "oracle/inputs.h"
+#include "oracle/inputs_text.h"
 
 enum { REGISTERS = 24 };
 
 typedef struct maker {
-    uint64_t random;
-    inputs_program *p;
-    uint32_t thread, next, budget;      /* next: of registers and labels */
+    inputs_text to;
+    uint32_t thread, budget;
     uint32_t bytes[REGISTERS], n_bytes; /* registers of 8 bits that are assigned here */
     bool held[2], again[2], wild;       /* again: a thread may retake it; wild: errors are likely */
     bool own;                           /* another thread reads an input */
     bool section;                       /* within an atomic one: nothing visible */
 } maker;
-
-static uint32_t draw(maker *m, uint32_t n)
-{
-    m->random = m->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)((m->random >> 33) % n);
-}
-
-static void put(maker *m, const char *format, ...) FT_PRINTF(2, 3);
-static void put(maker *m, const char *format, ...)
-{
-    char line[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    ft_strbuf_printf(&m->p->text, "    %s\n", line);
-}
-
-static uint32_t fresh(maker *m)
-{
-    return ++m->next;
-}
 
 static void assigned(maker *m, uint32_t r)
 {
@@ -314,11 +289,6 @@ static void misuse(maker *m)
 
 static void block(maker *m, uint32_t depth);
 
-static void label(maker *m, uint32_t n)
-{
-    ft_strbuf_printf(&m->p->text, "  l%u:\n", n);
-}
-
 /* Statements whose registers do not reach behind them. */
 static void inner(maker *m, uint32_t depth)
 {
@@ -331,7 +301,7 @@ static void inner(maker *m, uint32_t depth)
 /* Lengths of output are forked into their values: behind it every input has one. */
 static void fork_inputs(maker *m, const char *name)
 {
-    for (uint32_t k = 0; k < m->p->n_inputs; k++)
+    for (uint32_t k = 0; k < m->to.p->n_inputs; k++)
         put(m,
             "%%%slast%u = load i8 @in+%u\n    %%%swide%u = zext i64 %%%slast%u\n"
             "    output 1, @table, %%%swide%u",
@@ -392,7 +362,7 @@ static void loop(maker *m)
              body = fresh(m), behind = fresh(m), v = fresh(m), w = fresh(m);
     put(m, "%%r%u = and i8 %s, 3", k, byte(m));
     put(m, "jump l%u(i8 0, i8 %u)", head, draw(m, 9));
-    ft_strbuf_printf(&m->p->text, "  l%u(%%r%u: i8, %%r%u: i8):\n", head, i, v);
+    ft_strbuf_printf(&m->to.p->text, "  l%u(%%r%u: i8, %%r%u: i8):\n", head, i, v);
     put(m, "%%r%u = ult i8 %%r%u, %%r%u", c, i, k);
     put(m, "branch %%r%u, l%u, l%u", c, body, behind);
     label(m, body);
@@ -539,8 +509,8 @@ static void synchronises(maker *m)
 
 static void read_input(maker *m)
 {
-    uint32_t k = draw(m, m->p->n_inputs ? m->p->n_inputs : 1), r = fresh(m);
-    if (!m->p->n_inputs) return;
+    uint32_t k = draw(m, m->to.p->n_inputs ? m->to.p->n_inputs : 1), r = fresh(m);
+    if (!m->to.p->n_inputs) return;
     put(m, "%%r%u = load i8 @in+%u", r, k);
     assigned(m, r);
 }
@@ -647,7 +617,7 @@ static void read_inputs(maker *m, uint32_t first, uint32_t behind)
 {
     for (uint32_t k = first; k < behind; k++) {
         uint32_t r = fresh(m), b = fresh(m);
-        put(m, "%%r%u = input \"%c\" i%u", r, (int)('a' + k), m->p->bits[k]);
+        put(m, "%%r%u = input \"%c\" i%u", r, (int)('a' + k), m->to.p->bits[k]);
         put(m, "%%r%u = zext i8 %%r%u", b, r);
         put(m, "store i8 %%r%u, @in+%u", b, k);
         assigned(m, b);
@@ -664,22 +634,23 @@ static void keep_registers(maker *m)
 
 static void thread_function(maker *m, uint32_t own_inputs)
 {
-    ft_strbuf_printf(&m->p->text, "function @t%u(%%argument: i64) -> i64 {\n  start:\n", m->thread);
+    ft_strbuf_printf(&m->to.p->text, "function @t%u(%%argument: i64) -> i64 {\n  start:\n",
+                     m->thread);
     m->n_bytes = 0;
     memset(m->held, 0, sizeof m->held);
-    if (m->thread == 1) read_inputs(m, m->p->n_inputs - own_inputs, m->p->n_inputs);
+    if (m->thread == 1) read_inputs(m, m->to.p->n_inputs - own_inputs, m->to.p->n_inputs);
     read_input(m);
     block(m, 0);
     if (draw(m, 2)) block(m, 0);
     keep_registers(m);
-    if (m->p->n_threads > 2 && draw(m, 6) == 0) put(m, "%%r%u = barrier_wait @b", fresh(m));
+    if (m->to.p->n_threads > 2 && draw(m, 6) == 0) put(m, "%%r%u = barrier_wait @b", fresh(m));
     put(m, draw(m, 3) ? "return i64 0" : "end 5");
-    ft_strbuf_puts(&m->p->text, "}\n");
+    ft_strbuf_puts(&m->to.p->text, "}\n");
 }
 
 static void end_main(maker *m)
 {
-    for (uint32_t t = 1; t < m->p->n_threads; t++) {
+    for (uint32_t t = 1; t < m->to.p->n_threads; t++) {
         bool once = !m->wild || draw(m, 8);
         if (!once && draw(m, 2)) put(m, "detach %%thread%u", t);
         put(m, "%%joined%u = join %%thread%u", t, t);
@@ -705,7 +676,7 @@ void ft_inputs_start(inputs_program *p)
 void ft_inputs_random(uint64_t seed, inputs_program *p)
 {
     *p = (inputs_program){0};
-    maker m = {.p = p, .random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1};
+    maker m = {.to = {.p = p, .random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1}};
     for (int i = 0; i < 3; i++) (void)draw(&m, 2);
     p->n_threads = draw(&m, 5) == 0 ? 1 : draw(&m, 6) == 0 ? 3 : 2;
     p->n_inputs = draw(&m, 8) == 0 ? 0 : 1 + draw(&m, 2) + draw(&m, 2);
