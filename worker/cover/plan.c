@@ -87,7 +87,7 @@ ft_status ft_cover_plan(const struct ft_program *program, const json_t *spec, js
     ft_schedule_set *set = NULL;
     json_t *question = question_of(spec), *answer = json_object();
     ft_status status = cover_asked_read(&a, program, question, err);
-    if (status == FT_OK) status = cover_asked_find(&a, &set, answer, err);
+    if (status == FT_OK) status = cover_asked_find(&a, &set, answer, NULL, err);
     if (status == FT_OK) status = check_size(answer, err);
     if (status == FT_OK) *plan = plan_of(&a, set, answer);
     cover_asked_release(&a);
@@ -121,7 +121,7 @@ ft_status ft_cover_solver_new(const struct ft_program *program, const json_t *sp
     ft_status status = cover_asked_read(&s->asked, program, s->question, err);
     if (status == FT_OK && !s->asked.set)
         status = ft_error_set(err, FT_INPUT, "a certificate needs a schedule set");
-    if (status == FT_OK) status = cover_asked_find(&s->asked, &s->set, answer, err);
+    if (status == FT_OK) status = cover_asked_find(&s->asked, &s->set, answer, NULL, err);
     json_decref(answer);
     if (status == FT_OK)
         *solver = s;

@@ -5,13 +5,11 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "cover/choose.h"
 #include "cover/prefer.h"
-#include "cover/search.h"
 #include "report/certificates.h"
 
 enum { DEFAULT_SECONDS = 60 };
-/* A search that takes longer is ended, so that its schedules get their certificates. */
-#define SHARE_OF_SEARCH (2.0 / 3)
 
 static bool should_stop(void *context)
 {
@@ -326,24 +324,28 @@ static ft_status read_set(const cover_asked *a, ft_schedule_set **set, ft_error 
     return blame(err, status, "the schedule set", &own);
 }
 
-static ft_status search_set(cover_asked *a, ft_schedule_set **set, json_t *answer, ft_error *err)
+static ft_status search_set(cover_asked *a, ft_schedule_set **set, json_t *answer,
+                            json_t **certificates, ft_error *err)
 {
-    cover_search_options options = {
-        .world = a->world, .max_entries = a->entries, .epochs = a->epochs};
-    cover_search_counts counts;
-    double now = ft_now_ms();
-    a->until = now + (a->end - now) * SHARE_OF_SEARCH;
-    ft_status status = cover_search(a->program, &options, set, &counts, err);
-    a->until = a->end;
-    if (status == FT_OK) add_counts(&counts, answer);
-    return status;
+    cover_choice c;
+    ft_status status = cover_choose(a, certificates != NULL, &c, err);
+    if (status != FT_OK) return status;
+    add_counts(&c.counts, answer);
+    if (c.taken[0]) json_object_set_new(answer, "taken", json_string(c.taken));
+    *set = c.set;
+    c.set = NULL;
+    if (certificates) *certificates = json_incref(c.certificates);
+    cover_choice_release(&c);
+    return FT_OK;
 }
 
-ft_status cover_asked_find(cover_asked *a, ft_schedule_set **set, json_t *answer, ft_error *err)
+ft_status cover_asked_find(cover_asked *a, ft_schedule_set **set, json_t *answer,
+                           json_t **certificates, ft_error *err)
 {
     FT_REQUIRE(set && answer);
     ft_strbuf text = {0};
-    ft_status status = a->set ? read_set(a, set, err) : search_set(a, set, answer, err);
+    ft_status status =
+        a->set ? read_set(a, set, err) : search_set(a, set, answer, certificates, err);
     if (status == FT_OK) status = cover_fits(a->program, *set, err);
     if (status != FT_OK) return status;
     ft_schedule_set_print(*set, &text);
@@ -362,8 +364,9 @@ ft_status ft_cover_request(const ft_program *program, const json_t *question, js
     ft_schedule_set *set = NULL;
     json_t *made = json_object(), *certificates = NULL;
     ft_status status = cover_asked_read(&a, program, question, err);
-    if (status == FT_OK) status = cover_asked_find(&a, &set, made, err);
-    if (status == FT_OK) status = cover_asked_certify(&a, set, NULL, &certificates, err);
+    if (status == FT_OK) status = cover_asked_find(&a, &set, made, &certificates, err);
+    if (status == FT_OK && !certificates)
+        status = cover_asked_certify(&a, set, NULL, &certificates, err);
     if (status == FT_OK) {
         ft_certificates_conclude(made, certificates);
         *answer = json_incref(made);

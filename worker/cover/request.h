@@ -11,7 +11,7 @@
  *
  *   {"set": TEXT, "inputs": [{"label", "name", "thread", "n", "width", "dynamic"}],
  *    "counts": {"paths", "entries", "schedules", "discarded", "open", "questions"},
- *    "leaves": N, "open": TEXT, "proved": BOOL,
+ *    "leaves": N, "open": TEXT, "taken": TEXT, "proved": BOOL,
  *    "checks": [{"check", "meaning", "answer", "asked", "needed"}],
  *    "failed": [{"check", "epoch", "schedule", "answer", "text", "replayed", "inputs": {LABEL: N},
  *                "places"}],
@@ -21,7 +21,8 @@
  * "failed" the questions whose answer is not `proved` (report/certificates.h). An "answer" is
  * `proved`, `refuted` or `unknown`, of "divergence" `diverges` in place of `refuted`. "proved" is
  * true if all six certificates ("needed") hold; without them assertions and divergence are not
- * `proved`. "counts" and "open", the reason why inputs were left, are of a search.
+ * `proved`. "counts" and "open", the reason why inputs were left, are of a search; "taken" says
+ * which epochs it took, and why, where the question left that open (choose.h).
  *
  * The command adds "program", its hash.
  *
@@ -59,9 +60,11 @@ ft_status cover_asked_read(cover_asked *asked, const ft_program *program, const 
                            ft_error *err) FT_MUST_CHECK;
 void cover_asked_release(cover_asked *asked);
 /* The set, which the caller frees, and what the answer says before it is certified: "set",
- * "inputs", "checks" without answers, and of a search "counts" and "open". */
+ * "inputs", "checks" without answers, and of a search "counts", "open" and "taken". *certificates:
+ * the set's, if the search has needed them (a new reference, else NULL); of `certificates` NULL,
+ * others certify the set. */
 ft_status cover_asked_find(cover_asked *asked, ft_schedule_set **set, json_t *answer,
-                           ft_error *err) FT_MUST_CHECK;
+                           json_t **certificates, ft_error *err) FT_MUST_CHECK;
 /* CERTIFICATE of report/certificates.h of each certificate: of a subject, or of the whole set (only
  * NULL); a new reference. */
 ft_status cover_asked_certify(const cover_asked *asked, ft_schedule_set *set,

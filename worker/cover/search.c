@@ -669,9 +669,9 @@ static ft_status search(const ft_program *program, const cover_search_options *o
     return status;
 }
 
-/* Has the program a marker? */
-static bool has_markers(const ft_program *program)
+bool cover_has_markers(const ft_program *program)
 {
+    FT_REQUIRE(program);
     ft_flow *flow = ft_flow_new(program);
     cover_markers markers;
     cover_markers_init(&markers, flow);
@@ -681,26 +681,33 @@ static bool has_markers(const ft_program *program)
     return any;
 }
 
-ft_status cover_search(const ft_program *program, const cover_search_options *options,
-                       ft_schedule_set **set, cover_search_counts *counts, ft_error *err)
+ft_status cover_search_few(const ft_program *program, const cover_search_options *options,
+                           ft_schedule_set **set, cover_search_counts *counts, ft_error *err)
 {
     enum { FEW_ENTRIES = 200, FEW_OPERATIONS = 100 };
     FT_REQUIRE(program && options && set && counts);
-    bool one = options->epochs == COVER_EPOCHS_ONE || options->world.dynamic;
-    bool marked = !one && has_markers(program);
-    if (!marked || options->epochs == COVER_EPOCHS_MARKERS)
-        return search(program, options, marked, set, counts, err);
     ft_error own = FT_ERROR_INIT;
     cover_search_options few = *options;
+    ft_schedule_set *made = NULL;
     few.gives_up = true;
     if (!few.max_entries || few.max_entries > FEW_ENTRIES) few.max_entries = FEW_ENTRIES;
     if (!few.world.max_operations || few.world.max_operations > FEW_OPERATIONS)
         few.world.max_operations = FEW_OPERATIONS;
-    ft_status status = search(program, &few, false, set, counts, &own);
-    if (status == FT_OK && !counts->open) return FT_OK;
-    if (status == FT_OK) {
-        ft_schedule_set_free(*set);
-        *set = NULL;
-    }
-    return search(program, options, true, set, counts, err);
+    ft_status status = search(program, &few, false, &made, counts, &own);
+    if (status == FT_OK && !counts->open) return *set = made, FT_OK;
+    ft_schedule_set_free(made);
+    return ft_error_set(err, FT_NOT_FOUND, "%s", status == FT_OK ? counts->reason : own.message);
+}
+
+ft_status cover_search(const ft_program *program, const cover_search_options *options,
+                       ft_schedule_set **set, cover_search_counts *counts, ft_error *err)
+{
+    FT_REQUIRE(program && options && set && counts);
+    bool one = options->epochs == COVER_EPOCHS_ONE || options->world.dynamic;
+    bool marked = !one && cover_has_markers(program);
+    ft_error own = FT_ERROR_INIT;
+    if (marked && options->epochs == COVER_EPOCHS_AUTO &&
+        cover_search_few(program, options, set, counts, &own) == FT_OK)
+        return FT_OK;
+    return search(program, options, marked, set, counts, err);
 }

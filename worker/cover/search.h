@@ -57,4 +57,14 @@ ft_status cover_search(const ft_program *program, const cover_search_options *op
                        ft_schedule_set **set, cover_search_counts *counts,
                        ft_error *err) FT_MUST_CHECK;
 
+/* ---- the parts of AUTO, for choose.h ---- */
+
+/* Has the program a marker, so that epochs may end? */
+bool cover_has_markers(const ft_program *program);
+/* One epoch, if that covers every input with few schedules: at most 200 classes, and 100 operations
+ * a path. FT_NOT_FOUND: it does not, for the reason in err. */
+ft_status cover_search_few(const ft_program *program, const cover_search_options *options,
+                           ft_schedule_set **set, cover_search_counts *counts,
+                           ft_error *err) FT_MUST_CHECK;
+
 #endif

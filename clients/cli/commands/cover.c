@@ -141,6 +141,7 @@ static void print_counts(const json_t *answer)
     print_number(number(counts, "entries"), "class of inputs, ", "classes of inputs, ");
     if (number(counts, "epochs") > 1) printf("in %lld epochs, ", number(counts, "epochs"));
     print_number(number(counts, "paths"), "path executed\n", "paths executed\n");
+    if (json_object_get(answer, "taken")) printf("taken: %s\n", member(answer, "taken"));
     if (!number(counts, "open")) return;
     printf("inputs of ");
     print_number(number(counts, "open"), "class is", "classes are");
