@@ -1,5 +1,5 @@
 /* Three threads in phases: a barrier between them, a semaphore that lets two into a section, a
- * read-write lock, and an atomic counter; inputs choose the phases and who writes. */
+ * read-write lock, an atomic counter and a spin lock; inputs choose the phases and who writes. */
 #include <assert.h>
 #include <foretell/input.h>
 #include <pthread.h>
@@ -13,7 +13,8 @@ static sem_t places;
 static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int passed;
-static int content, last;
+static atomic_flag spin = ATOMIC_FLAG_INIT;
+static int content, last, spun;
 static unsigned char phases, writes;
 
 static void *work(void *number)
@@ -22,6 +23,10 @@ static void *work(void *number)
         sem_wait(&places);
         atomic_fetch_add(&passed, 1);
         sem_post(&places);
+        while (atomic_flag_test_and_set(&spin))
+            ;
+        spun++;
+        atomic_flag_clear(&spin);
         if (pthread_barrier_wait(&barrier)) {
             pthread_mutex_lock(&lock);
             last++;
@@ -46,6 +51,6 @@ int main(void)
     sem_init(&places, 0, 2);
     for (long i = 0; i < THREADS; i++) pthread_create(&threads[i], 0, work, (void *)i);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], 0);
-    assert(passed == THREADS * phases && last == phases);
+    assert(passed == THREADS * phases && last == phases && spun == passed);
     return 0;
 }

@@ -40,7 +40,7 @@ static void log_one(ft_raw_form form, const volatile void *address, uint32_t siz
         (void)o;                                                                                   \
         ft_rt_touch(a);                                                                            \
         EXPLORED(explored, a, v, operator, CODE);                                                  \
-        FT_RT_CONSTRAINED_SCOPE(explored, a, CODE);                                                \
+        FT_RT_CONSTRAINED_SCOPE(UPDATE, a, CODE);                                                  \
         ft_rt_about_atomic(FT_EVENT_RMW, CODE, a, sizeof *a);                                      \
         ft_rt_thread *self = ft_rt_enter();                                                        \
         type old = __atomic_load_n(a, __ATOMIC_SEQ_CST), made;                                     \
