@@ -8,6 +8,7 @@
 #include "cover/constrained.h"
 #include "cover/faults.h"
 #include "cover/graph.h"
+#include "cover/invariants.h"
 #include "cover/slice.h"
 #include "cover/translate.h"
 #include "program/binary.h"
@@ -18,8 +19,17 @@ typedef struct growing {
     ft_term term; /* of the world; FT_NO_TERM: a leaf */
     uint32_t yes, no, schedule;
     ft_term condition; /* of a leaf with a schedule */
+    bool never;        /* no run comes here */
 } growing;
 typedef FT_VEC(growing) growing_nodes;
+
+/* Where a schedule has ended for some of its inputs. So many are kept. */
+enum { LANDINGS = 2000 };
+typedef struct landing {
+    uint32_t schedule;
+    ft_term condition;
+    ft_sym_state *arrival;
+} landing;
 
 /* An epoch. */
 typedef struct stretch {
@@ -29,6 +39,8 @@ typedef struct stretch {
     growing_nodes nodes;
     FT_VEC(ft_schedule) schedules;
     FT_VEC(uint32_t) next; /* by schedule: the epoch that follows; FT_NO_ID: none */
+    FT_VEC(landing) landings;
+    ft_term init; /* holds wherever it begins (invariants.h); FT_NO_TERM: nothing is known */
     uint64_t entries, discarded, open, searches;
     ft_status why;
     char reason[480];
@@ -50,6 +62,7 @@ typedef struct searching {
     FT_VEC(stretch) epochs;
     uint32_t at, max_epochs; /* at: the epoch at hand */
     uint32_t named;          /* schedules that have a name */
+    size_t landings;         /* of all epochs; more than are kept: some were not */
     bool ordered, gives_up;  /* gives_up: at the first leaf that is left */
     growing_nodes nodes;     /* its selector */
     FT_VEC(task) tasks;
@@ -295,6 +308,7 @@ static void explore(searching *s, const task *t)
 typedef struct arriving {
     searching *s;
     uint32_t schedule;
+    ft_term condition; /* the inputs that take it */
     bool any;
     uint32_t next;
     uint32_t threads[FT_SYM_THREADS], n_threads; /* by thread of the next epoch: of the world */
@@ -309,24 +323,24 @@ static uint32_t epoch_of_key(const searching *s, const char *key)
     return FT_NO_ID;
 }
 
-/* The epoch that begins with the arrival, which it takes over. */
-static uint32_t join(searching *s, ft_sym_state *arrival)
+/* The epoch that begins with the arrival. */
+static uint32_t join(searching *s, const ft_sym_state *arrival)
 {
     ft_strbuf key = {0};
     ft_sym_key(arrival, &key);
     uint32_t known = epoch_of_key(s, key.text);
     if (known == FT_NO_ID) {
         known = (uint32_t)s->epochs.len;
-        ft_sym_begin(arrival);
+        ft_sym_state *begin = ft_sym_copy(arrival);
+        ft_sym_begin(begin);
         ft_vec_push(&s->epochs, (stretch){.key = ft_strdup(key.text),
-                                          .begin = arrival,
+                                          .begin = begin,
                                           .stale = true,
                                           .number = FT_NO_ID});
     } else {
         stretch *e = &s->epochs.data[known];
         if (!cover_fault_is(COVER_FAULT_NO_WIDENING) && ft_sym_widen(e->begin, arrival))
             e->stale = true;
-        ft_sym_free(arrival);
     }
     ft_strbuf_release(&key);
     return known;
@@ -337,13 +351,24 @@ static bool is_bound_alike(const arriving *a, const uint32_t *threads, uint32_t 
     return a->n_threads == n && memcmp(a->threads, threads, n * sizeof *threads) == 0;
 }
 
-static void arrive(arriving *a, const ft_sym_state *m)
+/* Keeps the arrival, or frees it where there are too many. */
+static void land(const arriving *a, const cover_leaf *leaf, ft_sym_state *arrival)
 {
+    ft_term condition[2] = {a->condition, all_of(a->s, leaf->terms, leaf->n_terms)};
+    if (++a->s->landings > LANDINGS) return ft_sym_free(arrival);
+    ft_vec_push(&at_hand(a->s)->landings,
+                (landing){a->schedule, all_of(a->s, condition, 2), arrival});
+}
+
+static void arrive(arriving *a, const cover_leaf *leaf)
+{
+    const ft_sym_state *m = leaf->state;
     uint32_t threads[FT_SYM_THREADS], n = ft_sym_match(m, a->s->ordered, threads);
     ft_sym_state *arrival = NULL;
     if (a->status == FT_OK) a->status = ft_sym_arrive(m, threads, n, &arrival, a->err);
     if (a->status != FT_OK) return;
     uint32_t next = join(a->s, arrival);
+    land(a, leaf, arrival);
     if (a->any && (next != a->next || !is_bound_alike(a, threads, n)))
         a->status = ft_error_set(a->err, FT_UNSUPPORTED,
                                  "the same schedule leads to states of different kinds, which "
@@ -358,7 +383,7 @@ static void on_leaf(void *context, const cover_leaf *leaf)
 {
     const arriving *a = context;
     if (cover_fault_is(COVER_FAULT_DROPPED_SIDES) && a->any) return;
-    if (leaf->kind == COVER_LEAF_OPEN) arrive(context, leaf->state);
+    if (leaf->kind == COVER_LEAF_OPEN) arrive(context, leaf);
 }
 
 /* The inputs that take the schedule at hand. */
@@ -409,13 +434,14 @@ static void uncover(searching *s, uint32_t schedule, const ft_error *err)
 static void follow_schedule(searching *s, uint32_t schedule)
 {
     ft_error err = FT_ERROR_INIT;
-    arriving a = {.s = s, .schedule = schedule, .err = &err};
+    arriving a = {
+        .s = s, .schedule = schedule, .condition = condition_of(s, schedule), .err = &err};
     const ft_schedule *x = &at_hand(s)->schedules.data[schedule];
     cover_following f = {.world = &s->world,
                          .set = s->translation.set,
                          .schedule = x,
                          .begin = at_hand(s)->begin,
-                         .condition = condition_of(s, schedule),
+                         .condition = a.condition,
                          .leaf = on_leaf,
                          .context = &a};
     ft_status status = cover_follow_all(&f, &err);
@@ -434,8 +460,10 @@ static void forget_epoch(searching *s)
 {
     stretch *e = at_hand(s);
     for (size_t i = 0; i < e->schedules.len; i++) ft_schedule_release(&e->schedules.data[i]);
+    for (size_t i = 0; i < e->landings.len; i++) ft_sym_free(e->landings.data[i].arrival);
+    s->landings -= e->landings.len;
     s->entries -= e->entries;
-    e->schedules.len = e->next.len = e->nodes.len = 0;
+    e->schedules.len = e->next.len = e->nodes.len = e->landings.len = 0;
     e->entries = e->discarded = e->open = 0;
     e->stale = false;
     e->searches++;
@@ -476,6 +504,135 @@ static void search_epochs(searching *s)
         if (at_hand(s)->stale) search_epoch(s);
         for (s->at = 0; s->at < s->epochs.len && !at_hand(s)->stale;) s->at++;
     }
+}
+
+/* ---- states that no run comes to ---- */
+
+/* Marks the epochs that schedules lead to. */
+static void find_reached(const searching *s, bool *reached)
+{
+    reached[0] = true;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < s->epochs.len; i++) {
+            const stretch *e = &s->epochs.data[i];
+            for (size_t k = 0; reached[i] && k < e->next.len; k++) {
+                if (e->next.data[k] == FT_NO_ID || reached[e->next.data[k]]) continue;
+                changed = reached[e->next.data[k]] = true;
+            }
+        }
+    }
+}
+
+typedef FT_VEC(cover_passage) passages;
+typedef FT_VEC(cover_claim) claims;
+
+static void list_passages(const searching *s, const bool *reached, passages *all)
+{
+    for (uint32_t i = 0; i < s->epochs.len; i++) {
+        const stretch *e = &s->epochs.data[i];
+        for (size_t k = 0; reached[i] && k < e->landings.len; k++) {
+            const landing *l = &e->landings.data[k];
+            uint32_t next = e->next.data[l->schedule];
+            if (next != FT_NO_ID)
+                ft_vec_push(all, (cover_passage){i, next, l->condition, l->arrival});
+        }
+    }
+}
+
+/* Leaves of later epochs, in the order in which take_claims finds them again. */
+static bool is_claim(const bool *reached, uint32_t epoch, const growing *n)
+{
+    return epoch && reached[epoch] && n->term == FT_NO_TERM && n->schedule != FT_NO_SCHEDULE;
+}
+
+static void list_claims(const searching *s, const bool *reached, claims *all)
+{
+    for (uint32_t i = 0; i < s->epochs.len; i++)
+        for (size_t k = 0; k < s->epochs.data[i].nodes.len; k++) {
+            const growing *n = &s->epochs.data[i].nodes.data[k];
+            if (is_claim(reached, i, n))
+                ft_vec_push(all, (cover_claim){.epoch = i, .condition = n->condition});
+        }
+}
+
+/* A choice of which one side is never taken is none, and a schedule that no leaf takes is left out.
+ */
+static void drop_never(stretch *e)
+{
+    uint32_t *kept = ft_calloc(e->schedules.len + 1, sizeof *kept), n = 0;
+    for (size_t i = e->nodes.len; i-- > 0;) {
+        growing *g = &e->nodes.data[i];
+        if (g->term == FT_NO_TERM) continue;
+        const growing *yes = &e->nodes.data[g->yes], *no = &e->nodes.data[g->no];
+        if (!yes->never && !no->never) continue;
+        *g = yes->never ? *no : *yes;
+    }
+    for (size_t i = 0; i < e->nodes.len; i++)
+        if (e->nodes.data[i].schedule != FT_NO_SCHEDULE && !e->nodes.data[i].never)
+            kept[e->nodes.data[i].schedule] = 1;
+    for (size_t i = 0; i < e->schedules.len; i++) {
+        if (!kept[i]) {
+            ft_schedule_release(&e->schedules.data[i]);
+            continue;
+        }
+        e->schedules.data[n] = e->schedules.data[i];
+        e->next.data[n] = e->next.data[i];
+        kept[i] = n++;
+    }
+    e->schedules.len = e->next.len = n;
+    for (size_t i = 0; i < e->nodes.len; i++) {
+        growing *g = &e->nodes.data[i];
+        if (g->schedule != FT_NO_SCHEDULE)
+            g->schedule = g->never ? FT_NO_SCHEDULE : kept[g->schedule];
+    }
+    free(kept);
+}
+
+static void take_claims(searching *s, const bool *reached, const claims *all, const ft_term *init)
+{
+    size_t at = 0;
+    for (uint32_t i = 0; i < s->epochs.len; i++) {
+        stretch *e = &s->epochs.data[i];
+        bool any = false;
+        e->init = init[i];
+        for (size_t k = 0; k < e->nodes.len; k++) {
+            growing *n = &e->nodes.data[k];
+            if (!is_claim(reached, i, n)) continue;
+            n->never = all->data[at++].never;
+            any |= n->never;
+            bool counts = e->schedules.data[n->schedule].end != FT_SCHEDULE_DISCARDED;
+            e->entries -= n->never && counts;
+            e->discarded -= n->never && !counts;
+        }
+        if (any) drop_never(e);
+    }
+    assert(at == all->len);
+}
+
+/* Leaves out what only states take that no run comes to. */
+static void drop_unreachable(searching *s)
+{
+    bool *reached = ft_calloc(s->epochs.len, sizeof *reached);
+    ft_term *init = ft_calloc(s->epochs.len, sizeof *init);
+    passages all = {0};
+    claims leaves = {0};
+    find_reached(s, reached);
+    list_passages(s, reached, &all);
+    list_claims(s, reached, &leaves);
+    cover_invariants v = {.world = &s->world,
+                          .n_epochs = (uint32_t)s->epochs.len,
+                          .passages = all.data,
+                          .n_passages = all.len,
+                          .claims = leaves.data,
+                          .n_claims = leaves.len,
+                          .init = init};
+    bool whole = leaves.len && s->landings <= LANDINGS;
+    if (whole && cover_invariants_find(&v)) take_claims(s, reached, &leaves, init);
+    ft_vec_release(&all);
+    ft_vec_release(&leaves);
+    free(reached);
+    free(init);
 }
 
 /* ---- the set ---- */
@@ -576,6 +733,8 @@ static void add_epoch(searching *s, stretch *e)
     cover_world_begin(&s->world, e->begin ? ft_sym_thread_count(e->begin) : 1);
     if (e->begin) {
         ft_term init = ft_sym_write_epoch(e->begin, set, e->number, &epoch);
+        if (init && e->init) init = all_of(s, (ft_term[2]){init, e->init}, 2);
+        if (!init) init = e->init;
         if (init) epoch.init = cover_to_set(&s->translation, init);
     }
     add_choices(s, e, &epoch);
@@ -620,6 +779,8 @@ static void release(searching *s)
     for (size_t i = 0; i < s->epochs.len; i++) {
         stretch *e = &s->epochs.data[i];
         for (size_t k = 0; k < e->schedules.len; k++) ft_schedule_release(&e->schedules.data[k]);
+        for (size_t k = 0; k < e->landings.len; k++) ft_sym_free(e->landings.data[k].arrival);
+        ft_vec_release(&e->landings);
         free(e->key);
         ft_sym_free(e->begin);
         ft_vec_release(&e->nodes);
@@ -654,6 +815,7 @@ static ft_status search(const ft_program *program, const cover_search_options *o
     ft_program_hash(program, hash);
     made->program = ft_schedule_text(made, hash);
     search_epochs(&s);
+    drop_unreachable(&s);
     make_set(&s);
     ft_sym_counts asked = ft_sym_world_counts(s.world.world);
     counts->questions = asked.questions;

@@ -7,7 +7,8 @@
  * schedule that ends at markers is then followed for all inputs of its entries, also on the sides
  * that its slice left out: where its threads stand then is another epoch, or a known one, whose
  * beginning is widened until it stands for all arrivals. An epoch whose beginning has changed is
- * searched again.
+ * searched again. At last, entries of later epochs that invariants refute are left out
+ * (invariants.h).
  *
  * What the search says is not trusted: certify.h. */
 #ifndef FT_COVER_SEARCH_H
