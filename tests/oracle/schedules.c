@@ -344,7 +344,8 @@ static bool depend(const ft_x_action *a, const ft_x_action *b)
         return !(reads && reads_too) && !(only_looks(a) && only_looks(b));
     if (one_of(ka, FT_X_READ, FT_X_WRITE) && one_of(kb, FT_X_READ, FT_X_WRITE))
         return ka == FT_X_WRITE || kb == FT_X_WRITE;
-    if (one_of(ka, FT_X_ARRIVE, FT_X_LEAVE) && one_of(kb, FT_X_ARRIVE, FT_X_LEAVE)) return ka != kb;
+    if (one_of(ka, FT_X_ARRIVE, FT_X_LEAVE) && one_of(kb, FT_X_ARRIVE, FT_X_LEAVE))
+        return ka != kb || (ka == FT_X_ARRIVE && (a->operation.value2 || b->operation.value2));
     if (one_of(ka, FT_X_ONCE_BEGIN, FT_X_ONCE_END) && one_of(kb, FT_X_ONCE_BEGIN, FT_X_ONCE_END))
         return true;
     return one_of(ka, FT_X_SEND, FT_X_CLOSE) && one_of(kb, FT_X_SEND, FT_X_CLOSE) &&
@@ -417,6 +418,7 @@ static int64_t carry_out_count(machine *m, ft_x_action *a)
     default:
         break;
     }
+    if (o->kind == FT_X_ARRIVE && o->value2) return *value % o->value == 0;
     return (int64_t)a->outcome;
 }
 
@@ -505,6 +507,8 @@ static int64_t carry_out(const schedule_program *p, machine *m, uint32_t t, ft_x
         carry_out_wait(p, m, t, a);
         if (o->kind == FT_X_WAKE) return (int64_t)a->variant;
         break;
+    case FT_X_LEAVE: /* the result is known since the thread arrived */
+        return m->registers[t][0];
     case FT_X_ONCE_BEGIN:
         a->outcome = !m->value[o->object];
         if (a->outcome) *holder = (int8_t)t;

@@ -224,6 +224,15 @@ static void block(maker *m, uint32_t depth)
     for (uint32_t n = 1 + draw(m, 3); n && depth < 4 && has_room(m); n--) statement(m, depth);
 }
 
+/* `looks`: the last one to arrive may do more than the others. */
+static void at_barrier(maker *m, bool looks)
+{
+    emit(m, FT_X_ARRIVE, BARRIERS, 0, m->p->n_threads, looks);
+    emit(m, FT_X_LEAVE, BARRIERS, 0, m->p->n_threads, 1);
+    m->budget++;
+    if (looks) branch(m, LOCAL_SKIP_UNLESS, 1, 3);
+}
+
 schedule_program ft_schedules_random(uint64_t seed)
 {
     schedule_program p = {0};
@@ -233,15 +242,12 @@ schedule_program ft_schedules_random(uint64_t seed)
     m.only_locks = draw(&m, 3) == 0;
     uint32_t size = p.n_threads == 2 ? 10 : p.n_threads == 3 ? 7 : 5;
     p.initial[SEMAPHORES] = draw(&m, 2);
-    bool barrier = !m.only_locks && draw(&m, 5) == 0;
+    bool barrier = !m.only_locks && draw(&m, 5) == 0, looks = barrier && draw(&m, 2);
     for (m.thread = 0; m.thread < p.n_threads; m.thread++) {
         m.budget = 1 + draw(&m, size);
         memset(m.held, 0, sizeof m.held);
         block(&m, 0);
-        if (barrier) {
-            emit(&m, FT_X_ARRIVE, BARRIERS, 0, p.n_threads, 0);
-            emit(&m, FT_X_LEAVE, BARRIERS, 0, p.n_threads, 1);
-        }
+        if (barrier) at_barrier(&m, looks);
     }
     /* The first thread may create, join and outlive the last one, or end the process. */
     uint32_t last = p.n_threads - 1;

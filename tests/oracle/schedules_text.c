@@ -7,7 +7,7 @@
 
 /* How an operation is written. N: the object; O: the other; V, W: the values; the result %x becomes
  * register 0: as it is (i64), as i32, or whether it is 0. */
-typedef enum result { NOTHING, AS_64, AS_32, IF_ZERO, IF_EQUAL, IF_LATE } result;
+typedef enum result { NOTHING, AS_64, AS_32, IF_ZERO, IF_EQUAL, IF_LATE, IF_LAST } result;
 
 typedef struct written {
     const char *text;
@@ -43,6 +43,7 @@ static const written WRITTEN[FT_X_KINDS] = {
 };
 
 static const written TIMED_WAIT = {"%x = timed_wait @o%N, @o%O", IF_LATE};
+static const written LOOKED_AT = {"%x = barrier_wait @o%N", IF_LAST};
 
 /* The other one of the pair says it all. */
 static bool is_silent(uint32_t kind)
@@ -91,6 +92,7 @@ static void put_result(result r, uint32_t t, uint32_t at, ft_strbuf *out)
     if (r == NOTHING) return;
     if (r == IF_ZERO) ft_strbuf_printf(out, "    %%e%u = eq i32 %%x%u, 0\n", at, at);
     if (r == IF_LATE) ft_strbuf_printf(out, "    %%e%u = eq i32 %%x%u, 110\n", at, at);
+    if (r == IF_LAST) ft_strbuf_printf(out, "    %%e%u = eq i32 %%x%u, -1\n", at, at);
     if (r == IF_EQUAL) ft_strbuf_printf(out, "    %%e%u = eq i64 %%x%u, %%v%u\n", at, at, at);
     if (r != AS_64)
         ft_strbuf_printf(out, "    %%r%u = zext i64 %%%c%u\n", at, r == AS_32 ? 'x' : 'e', at);
@@ -113,6 +115,7 @@ static void put_operation(const ft_x_operation *o, uint32_t t, uint32_t at, ft_s
 {
     const written *w = &WRITTEN[o->kind];
     if (o->kind == FT_X_WAKE && o->value) w = &TIMED_WAIT;
+    if (o->kind == FT_X_ARRIVE && o->value2) w = &LOOKED_AT;
     put_operands(o, t, at, out);
     ft_strbuf_puts(out, "    ");
     put_pattern(w->text, o, at, out);
