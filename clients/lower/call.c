@@ -364,6 +364,8 @@ static const struct {
     {"assume_abort_if_not", false, call_assume},
     {"__VERIFIER_nondet_", true, call_nondet},
     {"foretell_input", false, call_input},
+    {"llvm.dbg.declare", false, lower_variable},
+    {"llvm.dbg.value", false, lower_variable},
     {"llvm.dbg.", true, call_nothing},
     {"llvm.lifetime.", true, call_nothing},
     {"llvm.assume", false, call_nothing},

@@ -198,17 +198,27 @@ static ft_status number_blocks(lowering *l)
     return FT_OK;
 }
 
+static void resolve_one(const lowering *l, ft_operand *o)
+{
+    if (o->kind != LOWER_LATER) return;
+    ft_operand made = l->values.data[o->index];
+    while (made.kind == LOWER_LATER && made.index != l->values.data[made.index].index)
+        made = l->values.data[made.index]; /* another name for a later value */
+    /* A value that only unreachable code makes. */
+    *o = made.kind == LOWER_LATER ? ft_operand_literal(o->width, 0) : made;
+}
+
 /* Puts in what was named before it was made. */
 static ft_status resolve(lowering *l)
 {
-    for (size_t i = 0; i < l->function->operands.len; i++) {
-        ft_operand *o = &l->function->operands.data[i];
-        if (o->kind != LOWER_LATER) continue;
-        ft_operand made = l->values.data[o->index];
-        while (made.kind == LOWER_LATER && made.index != l->values.data[made.index].index)
-            made = l->values.data[made.index]; /* another name for a later value */
-        /* A value that only unreachable code makes. */
-        *o = made.kind == LOWER_LATER ? ft_operand_literal(o->width, 0) : made;
+    ft_function *f = l->function;
+    for (size_t i = 0; i < f->operands.len; i++) resolve_one(l, &f->operands.data[i]);
+    for (size_t i = 0; i < f->variables.len; i++) {
+        ft_variable_note *v = &f->variables.data[i];
+        resolve_one(l, &l->noted.data[i]);
+        bool in_register = l->noted.data[i].kind == FT_OPERAND_REGISTER;
+        v->reg = in_register ? l->noted.data[i].index : FT_NO_REGISTER;
+        v->address = v->address && in_register;
     }
     return FT_OK;
 }
@@ -219,7 +229,7 @@ static void begin(lowering *l, uint32_t symbol, uint8_t result)
     l->function->result = result;
     l->instruction = NULL;
     ft_map_release(&l->ids);
-    l->values.len = 0;
+    l->values.len = l->noted.len = 0;
 }
 
 ft_status lower_function(lowering *l, LLVMValueRef function)

@@ -32,6 +32,7 @@ typedef struct lowering {
     ft_map blocks;             /* LLVM block -> index */
     ft_operand more;           /* of a variadic function: its array of arguments (varargs.c) */
     ft_operand result;         /* of one that gives a struct back: where it goes (aggregate.c) */
+    FT_VEC(ft_operand) noted;  /* by note of a variable: what has its value */
     bool atomic;               /* an atomic section from its begin to its end */
     LLVMValueRef instruction;  /* for errors */
     ft_error *err;
@@ -107,6 +108,9 @@ ft_status lower_va_start(lowering *l, LLVMValueRef call, const char *name, bool 
 ft_status lower_va_copy(lowering *l, LLVMValueRef call, const char *name, bool *ended);
 /* The array that a va_list is at, for models of vprintf and its kin. */
 ft_operand lower_va_array(lowering *l, ft_operand list);
+
+/* ---- variable.c: which variable of the source has which value, by clang's debug information */
+ft_status lower_variable(lowering *l, LLVMValueRef call, const char *name, bool *ended);
 
 /* A part of what a call of llvm.*.with.overflow gives. */
 ft_status lower_checked(lowering *l, LLVMValueRef call, bool overflows, ft_operand *result);

@@ -455,6 +455,7 @@ ft_status ft_lower_module(LLVMModuleRef module, ft_program **program, ft_error *
     ft_map_release(&l.ids);
     ft_map_release(&l.blocks);
     ft_vec_release(&l.values);
+    ft_vec_release(&l.noted);
     ft_vec_release(&l.wanted);
     ft_vec_release(&l.thunks);
     if (status == FT_OK)

@@ -287,6 +287,36 @@ static ft_status get_function(cursor *c, uint32_t symbol, ft_intern *names)
     return resolve(c);
 }
 
+static ft_status get_variable(cursor *c)
+{
+    uint32_t function = 0, reg = 0;
+    uint8_t address = 0;
+    ft_variable_note v = {0};
+    if (!c->program->functions.len || !c->program->texts.len)
+        return FAIL(c, "bytes follow the program");
+    TRY(get_u32(c, c->program->functions.len - 1, &function));
+    ft_function *f = &c->program->functions.data[function];
+    TRY(get_u32(c, FT_PROGRAM_MAX_ITEMS, &v.instruction));
+    TRY(get_u32(c, f->registers.len, &reg));
+    TRY(get_u8(c, reg ? 1 : 0, &address));
+    TRY(get_u32(c, c->program->texts.len - 1, &v.name));
+    TRY(get_position(c, &v.position));
+    v.reg = reg ? reg - 1 : FT_NO_REGISTER;
+    v.address = address;
+    ft_vec_push(&f->variables, v);
+    return FT_OK;
+}
+
+static ft_status get_variables(cursor *c)
+{
+    uint32_t n = 0;
+    if (c->at == c->length) return FT_OK;
+    TRY(get_count(c, &n));
+    for (uint32_t i = 0; i < n; i++) TRY(get_variable(c));
+    if (!n || c->at != c->length) return FAIL(c, "bytes follow the program");
+    return FT_OK;
+}
+
 static ft_status get_initial(cursor *c)
 {
     ft_initial part = {.symbol = FT_NO_SYMBOL};
@@ -341,8 +371,7 @@ static ft_status get_definitions(cursor *c, ft_intern *names)
 {
     for (uint32_t i = 0; i < c->n_symbols; i++)
         TRY(i < c->n_objects ? get_object(c, i, names) : get_function(c, i, names));
-    if (c->at != c->length) return FAIL(c, "bytes follow the program");
-    return FT_OK;
+    return get_variables(c);
 }
 
 static void make_symbols(cursor *c)

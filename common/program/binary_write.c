@@ -178,6 +178,29 @@ static void put_function(writer *w, const ft_function *f)
     free(w->registers);
 }
 
+/* Behind all else, so that a program without any is as it was before there were any. */
+static void put_variables(writer *w)
+{
+    size_t n = 0;
+    const ft_program *p = w->program;
+    for (size_t f = 0; f < p->functions.len; f++) n += p->functions.data[f].variables.len;
+    if (n) put(w->out, n);
+    for (size_t f = 0; f < p->functions.len; f++) {
+        w->function = &p->functions.data[f];
+        number_registers(w);
+        for (size_t i = 0; i < w->function->variables.len; i++) {
+            const ft_variable_note *v = &w->function->variables.data[i];
+            put(w->out, f);
+            put(w->out, v->instruction);
+            put(w->out, v->reg == FT_NO_REGISTER ? 0 : w->registers[v->reg] + UINT64_C(1));
+            put(w->out, v->address);
+            put(w->out, number_of(&w->texts, v->name));
+            put_position(w, v->position);
+        }
+        free(w->registers);
+    }
+}
+
 static void put_object(writer *w, const ft_object *o)
 {
     put_symbol_name(w, o->symbol);
@@ -225,6 +248,7 @@ void ft_program_write_binary(const ft_program *program, ft_strbuf *out)
     for (size_t i = 0; i < program->objects.len; i++) put_object(&w, &program->objects.data[i]);
     for (size_t i = 0; i < program->functions.len; i++)
         put_function(&w, &program->functions.data[i]);
+    put_variables(&w);
     ft_strbuf_puts(out, FT_PROGRAM_MAGIC);
     put_table(out, &program->files, &w.files);
     put_table(out, &program->texts, &w.texts);

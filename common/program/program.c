@@ -20,6 +20,7 @@ static void release_function(ft_function *f)
     ft_vec_release(&f->instructions);
     ft_vec_release(&f->operands);
     ft_vec_release(&f->targets);
+    ft_vec_release(&f->variables);
 }
 
 void ft_program_free(ft_program *program)

@@ -76,6 +76,17 @@ typedef struct ft_register {
     uint8_t width;
 } ft_register;
 
+/* What the source calls the content of a register: from before the instruction on, the variable has
+ * the register's value, until the register or the variable gets another one. Such notes mean
+ * nothing to an execution (flow/variables.h reads them). */
+typedef struct ft_variable_note {
+    uint32_t instruction; /* in the function's instructions */
+    uint32_t reg;         /* FT_NO_REGISTER: no register has its value */
+    bool address;         /* it lies in memory, from the register's value on */
+    uint32_t name;        /* in the program's texts */
+    ft_position position; /* of its declaration */
+} ft_variable_note;
+
 typedef struct ft_function {
     uint32_t symbol;
     uint8_t result;  /* width; 0: returns nothing */
@@ -85,6 +96,7 @@ typedef struct ft_function {
     FT_VEC(ft_instruction) instructions;
     FT_VEC(ft_operand) operands;
     FT_VEC(ft_target) targets;
+    FT_VEC(ft_variable_note) variables; /* by instruction */
 } ft_function;
 
 /* A part of an object's first content: bytes, or the address of a symbol (8 bytes). */

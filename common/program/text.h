@@ -9,6 +9,7 @@
  *   function @main() -> i32 {
  *     entry:
  *       %n = load i32 @limit !0:7:12
+ *       variable "n" %n !0:7:7                  ; at %n: its address; nowhere: no register has it
  *       jump loop(i32 0)
  *     loop(%i: i32):
  *       %more = ult i32 %i, %n

@@ -197,7 +197,23 @@ static void put_parameters(const ft_function *f, const ft_block *b, ft_strbuf *o
     ft_strbuf_puts(out, ")");
 }
 
-static void put_block(const ft_program *p, const ft_function *f, uint32_t index, ft_strbuf *out)
+static void put_variable(const ft_program *p, const ft_function *f, const ft_variable_note *v,
+                         ft_strbuf *out)
+{
+    ft_strbuf_puts(out, "    variable ");
+    put_text(p, v->name, out);
+    ft_strbuf_puts(out, v->address ? " at" : "");
+    if (v->reg == FT_NO_REGISTER)
+        ft_strbuf_puts(out, " nowhere");
+    else
+        ft_strbuf_puts(out, " "), put_name(out, "%", ft_register_name(f, v->reg));
+    put_position(v->position, out);
+    ft_strbuf_puts(out, "\n");
+}
+
+/* *next: the first of the function's notes that is not printed. */
+static void put_block(const ft_program *p, const ft_function *f, uint32_t index, size_t *next,
+                      ft_strbuf *out)
 {
     const ft_block *b = &f->blocks.data[index];
     ft_strbuf_puts(out, "  ");
@@ -206,6 +222,10 @@ static void put_block(const ft_program *p, const ft_function *f, uint32_t index,
     ft_strbuf_puts(out, ":\n");
     for (uint32_t i = 0; i < b->n_instructions; i++) {
         const ft_instruction *in = &f->instructions.data[b->instructions + i];
+        for (; *next < f->variables.len; ++*next) {
+            if (f->variables.data[*next].instruction != b->instructions + i) break;
+            put_variable(p, f, &f->variables.data[*next], out);
+        }
         ft_strbuf_puts(out, "    ");
         ft_instruction_print(p, f, in, out);
         put_position(in->position, out);
@@ -219,7 +239,8 @@ static void put_function(const ft_program *p, const ft_function *f, ft_strbuf *o
     put_parameters(f, &f->blocks.data[0], out);
     if (f->result) ft_strbuf_printf(out, " -> i%u", f->result);
     ft_strbuf_puts(out, " {\n");
-    for (uint32_t i = 0; i < f->blocks.len; i++) put_block(p, f, i, out);
+    size_t next = 0;
+    for (uint32_t i = 0; i < f->blocks.len; i++) put_block(p, f, i, &next, out);
     ft_strbuf_puts(out, "}\n");
 }
 

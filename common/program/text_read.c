@@ -487,6 +487,27 @@ static ft_status labelled(reader *r, const ft_token *word)
     return block(r, id);
 }
 
+/* Behind the word `variable`. */
+static ft_status variable(reader *r)
+{
+    ft_variable_note v = {.instruction = (uint32_t)r->function->instructions.len,
+                          .reg = FT_NO_REGISTER};
+    if (TOKEN(r)->kind != FT_TOKEN_STRING)
+        return FAIL(r, "the variable's name in quotes is missing");
+    TRY(quoted_text(r, &v.name));
+    v.address = is_word(r, "at");
+    if (v.address) TRY(next(r));
+    if (TOKEN(r)->kind == FT_TOKEN_REGISTER)
+        v.reg = mentioned(r, &r->registers);
+    else if (v.address || !is_word(r, "nowhere"))
+        return FAIL(r, "a register is missing, or the word 'nowhere'");
+    TRY(next(r));
+    TRY(position(r, &v.position));
+    if (r->function->variables.len >= FT_PROGRAM_MAX_ITEMS) return FAIL(r, "too many variables");
+    ft_vec_push(&r->function->variables, v);
+    return FT_OK;
+}
+
 static ft_status after_word(reader *r, const ft_token *word)
 {
     ft_code code;
@@ -494,6 +515,7 @@ static ft_status after_word(reader *r, const ft_token *word)
         return labelled(r, word);
     if (!r->function->blocks.len)
         return FAIL(r, "a function begins with the label of its first block");
+    if (strcmp(word->text.text, "variable") == 0) return variable(r);
     if (!ft_code_named(word->text.text, &code)) return unknown_instruction(r, word);
     return instruction(r, code, FT_NO_ID);
 }
@@ -548,6 +570,10 @@ static ft_status resolve(reader *r)
         ft_operand *o = &f->operands.data[i];
         if (o->kind == FT_OPERAND_REGISTER)
             *o = ft_operand_register(f, r->registers.mentions.data[o->index].index);
+    }
+    for (size_t i = 0; i < f->variables.len; i++) {
+        ft_variable_note *v = &f->variables.data[i];
+        if (v->reg != FT_NO_REGISTER) v->reg = r->registers.mentions.data[v->reg].index;
     }
     return FT_OK;
 }

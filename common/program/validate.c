@@ -307,6 +307,22 @@ static ft_status check_blocks(validator *v)
     return FT_OK;
 }
 
+static ft_status check_variables(validator *v)
+{
+    const ft_function *f = v->function;
+    uint32_t at = 0;
+    v->block = FT_NO_BLOCK;
+    for (size_t i = 0; i < f->variables.len; i++) {
+        const ft_variable_note *n = &f->variables.data[i];
+        if (n->instruction < at || n->instruction >= f->instructions.len)
+            return fail(v, "its variables are not in the order of its instructions");
+        at = n->instruction;
+        if (n->address && f->registers.data[n->reg].width != 64)
+            return fail(v, "%%%s is not an address", ft_register_name(f, n->reg));
+    }
+    return FT_OK;
+}
+
 static ft_status check_function(const ft_program *program, const ft_function *f, ft_error *err)
 {
     validator v = {.program = program, .function = f, .block = FT_NO_BLOCK, .err = err};
@@ -319,6 +335,7 @@ static ft_status check_function(const ft_program *program, const ft_function *f,
         ft_dominators_release(&v.dominators);
     }
     free(v.assigned);
+    if (status == FT_OK) status = check_variables(&v);
     return status;
 }
 

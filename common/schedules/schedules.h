@@ -210,6 +210,13 @@ typedef struct ft_epoch_cell {
     uint64_t bits;    /* of a number */
 } ft_epoch_cell;
 
+/* The variable of the source that a register has the value of, or that a stack object is: where a
+ * native program has it is known to its debug information. */
+typedef struct ft_epoch_local {
+    uint32_t place;            /* text: of a register, or of a stack object's begin */
+    uint32_t name, file, line; /* texts and a number: of its declaration */
+} ft_epoch_local;
+
 /* symbol, name */
 #define FT_EPOCH_SYNC_TABLE(X)                                                                     \
     X(MUTEX, "mutex")                                                                              \
@@ -245,8 +252,9 @@ typedef struct ft_epoch {
     FT_VEC(ft_epoch_object) objects;
     FT_VEC(ft_epoch_cell) cells;
     FT_VEC(ft_epoch_sync) syncs;
-    ft_term init;              /* and what is known of its symbols; FT_NO_TERM: nothing */
-    FT_VEC(ft_choice) choices; /* the first is the root */
+    FT_VEC(ft_epoch_local) locals; /* of some places */
+    ft_term init;                  /* and what is known of its symbols; FT_NO_TERM: nothing */
+    FT_VEC(ft_choice) choices;     /* the first is the root */
     FT_VEC(ft_schedule) schedules;
 } ft_epoch;
 
@@ -350,6 +358,7 @@ bool ft_state_handle_read(const char *text, uint32_t *thread); /* false: it is n
  *   cell @first+0 64 heap:#1+8
  *   sync @m+0 mutex owner 1 count 1
  *   sync @r+0 rwlock readers 1 1 2                   ; thread 1 holds it twice
+ *   local 1/0%i "i" "queue.c" 28                     ; the variable i, declared there
  *   take c                                           ; the selector, as above
  *
  * Other words of a sync: destroyed, total N, waiters THREADS, notified THREADS, arrived THREADS; of

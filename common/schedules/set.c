@@ -53,6 +53,7 @@ void ft_epoch_release(ft_epoch *e)
     ft_vec_release(&e->objects);
     ft_vec_release(&e->cells);
     ft_vec_release(&e->syncs);
+    ft_vec_release(&e->locals);
 }
 
 void ft_schedule_set_free(ft_schedule_set *set)

@@ -223,6 +223,17 @@ static void print_sync(const ft_schedule_set *set, const ft_epoch_sync *s, ft_st
     ft_strbuf_puts(out, "\n");
 }
 
+static void print_local(const ft_schedule_set *set, const ft_epoch_local *l, ft_strbuf *out)
+{
+    ft_strbuf_puts(out, "local ");
+    print_name(set, l->place, out);
+    ft_strbuf_puts(out, " ");
+    print_quoted(ft_schedule_text_of(set, l->name), out);
+    ft_strbuf_puts(out, " ");
+    print_quoted(ft_schedule_text_of(set, l->file), out);
+    ft_strbuf_printf(out, " %u\n", l->line);
+}
+
 static void print_inputs(const ft_schedule_set *set, uint32_t epoch, ft_strbuf *out)
 {
     for (size_t i = 0; i < set->inputs.len; i++) {
@@ -256,6 +267,7 @@ static void print_state(const ft_schedule_set *set, const ft_epoch *e, ft_strbuf
     }
     for (size_t i = 0; i < e->cells.len; i++) print_cell(set, &e->cells.data[i], out);
     for (size_t i = 0; i < e->syncs.len; i++) print_sync(set, &e->syncs.data[i], out);
+    for (size_t i = 0; i < e->locals.len; i++) print_local(set, &e->locals.data[i], out);
 }
 
 static void print_epoch(const ft_schedule_set *set, const ft_epoch *e, ft_strbuf *out)

@@ -695,6 +695,19 @@ static ft_status read_sync(reader *r, ft_epoch *e)
     return FT_OK;
 }
 
+static ft_status read_local(reader *r, ft_epoch *e)
+{
+    ft_epoch_local local;
+    TRY(state_place(r, &local.place));
+    TRY(word(r, "the variable's name"));
+    local.name = text_here(r);
+    TRY(word(r, "the file"));
+    local.file = text_here(r);
+    TRY(number(r, "the line", &local.line));
+    ft_vec_push(&e->locals, local);
+    return line_ends(r);
+}
+
 /* ---- epochs ---- */
 
 static ft_status read_prefix(reader *r)
@@ -735,6 +748,7 @@ static ft_status read_state(reader *r, ft_epoch *e, bool *read)
     if (is(r, "object")) return read_object(r, e);
     if (is(r, "cell")) return read_cell(r, e);
     if (is(r, "sync")) return read_sync(r, e);
+    if (is(r, "local")) return read_local(r, e);
     if (is(r, "input")) return read_input(r, epoch);
     if (is(r, "unknown")) return read_unknown(r, epoch);
     return *read = false, FT_OK;

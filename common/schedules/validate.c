@@ -255,7 +255,7 @@ static ft_status check_stands(checked *c, const char *name)
 {
     const ft_epoch *e = c->epoch;
     bool entry = e == c->set->epochs.data;
-    if (entry && (e->stands.len || e->objects.len || e->cells.len || e->syncs.len))
+    if (entry && (e->stands.len || e->objects.len || e->cells.len || e->syncs.len || e->locals.len))
         return WRONG(c, "epoch %s is the program's entry, which has no state of its own", name);
     if (!entry && !e->stands.len)
         return WRONG(c, "epoch %s does not say where its threads stand", name);
@@ -340,12 +340,31 @@ static ft_status check_syncs(checked *c, const char *name)
     return FT_OK;
 }
 
+static ft_status check_locals(checked *c, const char *name)
+{
+    const ft_epoch *e = c->epoch;
+    for (size_t i = 0; i < e->locals.len; i++) {
+        const ft_epoch_local *l = &e->locals.data[i];
+        ft_state_place place;
+        bool good =
+            is_place(c->set, l->place, &place, e->stands.len) &&
+            (place.kind == FT_STATE_REGISTER || (place.kind == FT_STATE_STACK && !place.offset)) &&
+            *ft_schedule_text_of(c->set, l->name) && *ft_schedule_text_of(c->set, l->file);
+        for (size_t k = 0; k < i; k++) good = good && e->locals.data[k].place != l->place;
+        if (!good)
+            return WRONG(c, "epoch %s: '%s' is there twice, or not a variable of a thread", name,
+                         ft_schedule_text_of(c->set, l->place));
+    }
+    return FT_OK;
+}
+
 static ft_status check_state(checked *c, const char *name)
 {
     TRY(check_stands(c, name));
     TRY(check_objects(c, name));
     TRY(check_cells(c, name));
-    return check_syncs(c, name);
+    TRY(check_syncs(c, name));
+    return check_locals(c, name);
 }
 
 static ft_status check_epoch(checked *c)

@@ -59,6 +59,8 @@ static const char SET[] = "schedules 1\n"
                           "sync @b+0 barrier total 3 arrived 1\n"
                           "sync @r+0 rwlock readers 0 1 1\n"
                           "sync @s+0 semaphore destroyed\n"
+                          "local 0/1%i.0 \"i\" \"queue.c\" 28\n"
+                          "local stack:0/0%b+0 \"a b\" \"queue.c\" 29\n"
                           "init (or i (bvult n #x00000004))\n"
                           "if (= (concat x@1 x@1) own)\n"
                           "  take a\n"
@@ -170,15 +172,31 @@ static void test_schedules_order(void **state)
     ft_schedule_set_free(set);
 }
 
+typedef struct wrong_row {
+    const char *text, *message;
+    unsigned line, column;
+} wrong_row;
+
+static void check_wrong(const wrong_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        ft_schedule_set *set = NULL;
+        ft_error err = FT_ERROR_INIT;
+        ft_status status = ft_schedule_set_read(rows[i].text, strlen(rows[i].text), &set, &err);
+        if (status == FT_OK || set) fail_msg("row %zu is read", i);
+        if (!strstr(err.message, rows[i].message) || err.line != rows[i].line ||
+            err.column != rows[i].column)
+            fail_msg("row %zu: %u:%u: %s", i, (unsigned)err.line, (unsigned)err.column,
+                     err.message);
+    }
+}
+
 static void test_schedules_wrong(void **state)
 {
     (void)state;
 #define HEAD  "schedules 1\ninput x 8 \"x\" 0 1\nepoch e\n"
 #define LATER HEAD "none\nepoch f\nstands 0 lock at @f 1\nstands 1 lock at @f 1\n"
-    static const struct {
-        const char *text, *message;
-        unsigned line, column;
-    } rows[] = {
+    static const wrong_row rows[] = {
         {"", "begins with", 1, 1},
         {"schedules 2\n", "version 2", 1, 11},
         {"schedules 1\nfoo\n", "'foo'", 2, 1},
@@ -234,22 +252,18 @@ static void test_schedules_wrong(void **state)
         {LATER "sync @c+0 condition waiters 0 64\n", "no thread 64", 8, 31},
         {LATER "sync @c+0 condition waiters 2\nnone\n", "'@c+0'", 0, 0},
         {LATER "sync @c+0 condition\nsync @c+0 mutex\nnone\n", "'@c+0' is there twice", 0, 0},
+        {LATER "local 0/0%i \"i\"\n", "the file", 8, 16},
+        {LATER "local @m+0 \"m\" \"f.c\" 1\nnone\n", "'@m+0' is there twice, or not", 0, 0},
+        {LATER "local 2/0%i \"i\" \"f.c\" 1\nnone\n", "'2/0%i' is there", 0, 0},
+        {LATER "local 0/0%i \"i\" \"f.c\" 1\nlocal 0/0%i \"k\" \"f.c\" 1\nnone\n",
+         "'0/0%i' is there twice", 0, 0},
         {LATER "none\nschedule a epoch f\n  next 0\n", "1 threads for the 2", 0, 0},
         {LATER "none\nschedule a epoch f\n  next 0 0\n", "or another's", 0, 0},
         {LATER "none\nschedule a epoch f\n  next 0 2\n", "not a thread's name", 0, 0},
         {LATER "none\nschedule a epoch f\n  next 0 1\n  0:1 end\n", "must begin here", 11, 3},
         {LATER "none\nschedule a ended\n 2:1 end\n", "not a thread's name", 0, 0},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ft_schedule_set *set = NULL;
-        ft_error err = FT_ERROR_INIT;
-        ft_status status = ft_schedule_set_read(rows[i].text, strlen(rows[i].text), &set, &err);
-        if (status == FT_OK || set) fail_msg("row %zu is read", i);
-        if (!strstr(err.message, rows[i].message) || err.line != rows[i].line ||
-            err.column != rows[i].column)
-            fail_msg("row %zu: %u:%u: %s", i, (unsigned)err.line, (unsigned)err.column,
-                     err.message);
-    }
+    check_wrong(rows, sizeof rows / sizeof rows[0]);
 }
 
 int main(void)

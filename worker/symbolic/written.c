@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/flow/variables.h"
 #include "symbolic/epoch.h"
 #include "symbolic/internal.h"
 
@@ -170,6 +171,52 @@ static void write_registers(writing *w, uint32_t t)
     }
 }
 
+/* ---- variables of the source ---- */
+
+static bool has_object(const writing *w, uint32_t name)
+{
+    for (size_t i = 0; i < w->epoch->objects.len; i++)
+        if (w->epoch->objects.data[i].name == name) return true;
+    return false;
+}
+
+/* The variable that the register has the value of, or that its object is. */
+static void write_local(writing *w, uint32_t t, size_t d, uint32_t reg,
+                        const ft_variable_note *note)
+{
+    const ft_program *p = w->m->world->program;
+    const sym_thread *th = sym_thread_of(w->m, t);
+    const frame *f = &th->frames.data[d];
+    value v = th->values.data[f->registers + reg];
+    if (note->position.file == FT_NO_FILE || (!v.term && !v.object && !v.bits)) return;
+    ft_strbuf place = {0};
+    ft_strbuf_printf(&place, "%s%" PRIu32 "/%zu%%%s", note->address ? "stack:" : "", t, d,
+                     ft_register_name(f->function, reg));
+    bool there = !note->address || has_object(w, ft_schedule_text(w->set, place.text));
+    if (note->address) ft_strbuf_puts(&place, "+0");
+    ft_epoch_local made = {.name = ft_schedule_text(w->set, p->texts.names[note->name]),
+                           .file = ft_schedule_text(w->set, p->files.names[note->position.file]),
+                           .line = note->position.line};
+    if (there) made.place = ft_schedule_text(w->set, place.text);
+    if (there) ft_vec_push(&w->epoch->locals, made);
+    ft_strbuf_release(&place);
+}
+
+static void write_locals(writing *w, uint32_t t)
+{
+    const sym_thread *th = sym_thread_of(w->m, t);
+    for (size_t d = 0; d < th->frames.len; d++) {
+        const frame *f = &th->frames.data[d];
+        uint32_t n = (uint32_t)f->function->registers.len;
+        uint32_t *notes = ft_alloc((n + 1) * sizeof *notes);
+        ft_variables_before(f->function, f->at, notes);
+        for (uint32_t i = 0; i < n; i++)
+            if (notes[i] != FT_NO_ID)
+                write_local(w, t, d, i, &f->function->variables.data[notes[i]]);
+        free(notes);
+    }
+}
+
 static void write_sync(writing *w, const sync_object *s)
 {
     uint32_t number;
@@ -203,6 +250,7 @@ ft_term ft_sym_write_epoch(const ft_sym_state *m, ft_schedule_set *set, uint32_t
     for (uint32_t i = 0; i < m->objects.len; i++) write_memory(&w, i);
     for (uint32_t t = 0; t < m->threads.len; t++) write_registers(&w, t);
     for (size_t i = 0; i < m->syncs.len; i++) write_sync(&w, &m->syncs.data[i]);
+    for (uint32_t t = 0; t < m->threads.len; t++) write_locals(&w, t);
     ft_sym_free(w.first);
     return w.init;
 }
@@ -482,6 +530,46 @@ static ft_status read_syncs(reading *r)
     return FT_OK;
 }
 
+static bool is_note(const reading *r, const ft_epoch_local *l, const ft_variable_note *note,
+                    bool address)
+{
+    const ft_program *p = r->m->world->program;
+    return note->address == address && note->position.file != FT_NO_FILE &&
+           note->position.line == l->line &&
+           strcmp(p->files.names[note->position.file], text_of(r, l->file)) == 0 &&
+           strcmp(p->texts.names[note->name], text_of(r, l->name)) == 0;
+}
+
+/* Has the register that variable's value, or its address? */
+static bool is_local(const reading *r, const ft_epoch_local *l)
+{
+    ft_state_place p;
+    bool known = ft_state_place_read(text_of(r, l->place), &p);
+    if (!known || p.thread >= r->m->threads.len) return false;
+    const sym_thread *th = sym_thread_of(r->m, p.thread);
+    if (p.frame >= th->frames.len) return false;
+    const frame *f = &th->frames.data[p.frame];
+    uint32_t reg = register_named(f->function, p.name, p.length);
+    if (reg == FT_NO_REGISTER) return false;
+    uint32_t *notes = ft_alloc((f->function->registers.len + 1) * sizeof *notes);
+    ft_variables_before(f->function, f->at, notes);
+    bool good = notes[reg] != FT_NO_ID &&
+                is_note(r, l, &f->function->variables.data[notes[reg]], p.kind == FT_STATE_STACK);
+    free(notes);
+    return good;
+}
+
+static ft_status read_locals(reading *r)
+{
+    for (size_t i = 0; i < r->epoch->locals.len; i++)
+        if (!is_local(r, &r->epoch->locals.data[i]))
+            return ft_error_set(r->err, FT_INPUT, "epoch %s: '%s' is not the variable %s there",
+                                text_of(r, r->epoch->name),
+                                text_of(r, r->epoch->locals.data[i].place),
+                                text_of(r, r->epoch->locals.data[i].name));
+    return FT_OK;
+}
+
 ft_status ft_sym_read_epoch(ft_sym_world *world, const ft_schedule_set *set, uint32_t epoch,
                             ft_sym_state **beginning, ft_error *err)
 {
@@ -495,6 +583,7 @@ ft_status ft_sym_read_epoch(ft_sym_world *world, const ft_schedule_set *set, uin
     if (status == FT_OK) status = read_cells(&r);
     if (status == FT_OK) status = read_unknowns(&r);
     if (status == FT_OK) status = read_syncs(&r);
+    if (status == FT_OK) status = read_locals(&r);
     r.m->old = (uint32_t)r.m->objects.len;
     if (status == FT_OK)
         *beginning = r.m;
