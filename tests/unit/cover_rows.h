@@ -45,6 +45,16 @@ static const struct cover_row {
      "in x:1; var g; F set { g = _arg; give 0; } T { if x { call set(1); } if g { lock 0; } }"},
     {"a call that synchronises, through a pointer",
      "in x:1; F take { lock 0; unlock 0; give 0; } T { _p = &take; if x { call _p(1); } lock 1; }"},
+    {"a thread before the end of the process, when another ends it",
+     "in x:1; T { if !x { abort; } } T { abort; }"},
+    {"a thread before a failure, when another ends the process",
+     "in x:1 y:1; T { if !x { assert y; } } T { abort; }"},
+    {"a thread that waits when the process ends",
+     "in x:1; T { lock 0; } T { if !x { lock 0; } } T { abort; }"},
+    {"a thread that waits when the process ends, and the other polarity",
+     "in x:1; T { lock 0; } T { if x { lock 0; } } T { abort; }"},
+    {"a thread that goes round for ever when the process ends",
+     "in x:1; T { while !x { } } T { abort; }"},
     {"sections of two threads", "T { lock 0; unlock 0; } T { lock 0; unlock 0; }"},
 };
 /* Programs whose epochs end at markers. */

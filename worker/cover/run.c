@@ -325,14 +325,27 @@ static ft_status check_going(running *r)
     return FT_OK;
 }
 
-/* Where nothing goes on, the operations at which threads stand belong to the path. */
+/* The thread stands before the end of the process by an instruction that may fail. */
+static bool stands_before_failure(const running *r, uint32_t t, const ft_sym_operation *o)
+{
+    bool ends = o->code == FT_CODE_FAIL || o->code == FT_CODE_EXIT;
+    return ends && r->trace->threads[t].next.instruction == FT_NO_ID;
+}
+
+/* The operations at which threads stand at the path's end belong to it: inputs that make a thread
+ * end instead need its node `end`. */
 static void add_attempts(running *r)
 {
     ft_sym_operation o;
+    bool exited = ft_sym_end_of(r->m) != FT_SYM_GOING;
     for (uint32_t t = 0; t < ft_sym_thread_count(r->m); t++) {
         const cover_thread *th = &r->trace->threads[t];
+        if (exited && t == r->current) continue; /* it has ended the process */
         if (!ft_sym_stands_before(r->m, t, &o) || th->frame == FT_NO_ID || o.circles) continue;
-        if (th->next.instruction != FT_NO_ID || th->operation || th->begun.instruction != FT_NO_ID)
+        if (stands_before_failure(r, t, &o))
+            r->trace->entries.data[th->last - 1].fails = true;
+        else if (th->next.instruction != FT_NO_ID || th->operation ||
+                 th->begun.instruction != FT_NO_ID)
             cover_trace_operation(r->trace, t, COVER_ATTEMPT);
     }
 }
@@ -385,8 +398,8 @@ static ft_status run(running *r, ft_schedule_end *end)
     if (status != FT_OK) return status;
     *end = end_of(r);
     if (*end == FT_SCHEDULE_DISCARDED) mark_discarded(r);
-    r->trace->endless = *end == FT_SCHEDULE_BLOCKED && is_endless(r);
-    if (*end == FT_SCHEDULE_BLOCKED || *end == FT_SCHEDULE_EPOCH) add_attempts(r);
+    r->trace->endless = *end != FT_SCHEDULE_EPOCH && is_endless(r);
+    if (*end != FT_SCHEDULE_DISCARDED) add_attempts(r);
     return FT_OK;
 }
 

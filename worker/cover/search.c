@@ -183,7 +183,8 @@ static uint32_t add_schedule(searching *s, ft_sym_state *m, ft_schedule_end end)
 
 static bool is_premature(const searching *s, ft_schedule_end end)
 {
-    if (end == FT_SCHEDULE_DISCARDED || s->trace.endless) return true;
+    if (end == FT_SCHEDULE_DISCARDED) return true;
+    if (end == FT_SCHEDULE_BLOCKED && s->trace.endless) return true;
     return s->world.control.prefix && cover_is_premature(&s->trace);
 }
 
