@@ -224,6 +224,7 @@ static ft_status link_all(LLVMContextRef context, char *const *files, size_t n_f
     LOWER_TRY(read_models(context, &module, err));
     LOWER_TRY(link_into(all, module, "the models", err));
     lower_frame_main(*all);
+    lower_make_mutexes(*all);
     return promote_locals(*all, err);
 }
 

@@ -64,6 +64,10 @@ ft_status lower_constant_address(lowering *l, LLVMValueRef constant, uint32_t *s
 /* The frame of main: constructors before it, functions given to `atexit` after it. */
 void lower_frame_main(LLVMModuleRef module);
 
+/* ---- mutexes.c */
+/* A call of mutex_init for each mutex whose initialiser says that it is no normal one. */
+void lower_make_mutexes(LLVMModuleRef module);
+
 /* ---- function.c */
 ft_status lower_function(lowering *l, LLVMValueRef function);
 ft_status lower_thunk_body(lowering *l, const lower_thunk *thunk);
