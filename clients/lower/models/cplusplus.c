@@ -14,8 +14,8 @@
 /* ---- operator new and delete, of arrays and aligned ones too */
 NEW(_Znwm, (size_t size))
 NEW(_Znam, (size_t size))
-NEW(_ZnwmSt11align_val_t, (size_t size, size_t align))
-NEW(_ZnamSt11align_val_t, (size_t size, size_t align))
+void *_ZnwmSt11align_val_t(size_t size, size_t align) { return __foretell_alloc_aligned(align, size); }
+void *_ZnamSt11align_val_t(size_t size, size_t align) { return __foretell_alloc_aligned(align, size); }
 NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *tag))
 NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *tag))
 DELETE(_ZdlPv, (void *memory))

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 void *__foretell_alloc(size_t size);
+void *__foretell_alloc_aligned(size_t align, size_t size); /* a model: library.c */
 void __foretell_free(void *memory);
 size_t __foretell_size(const void *memory);
 void __foretell_copy(void *to, const void *from, size_t n);
@@ -23,6 +24,10 @@ unsigned long __foretell_self(void);
 void __foretell_end(void *result) __attribute__((noreturn));
 void __foretell_yield(void);
 void __foretell_assume(int condition);
+
+struct timespec;
+/* A model (clock.c): where the result is ETIMEDOUT, the limit is over. Gives the result. */
+int __foretell_pass(const struct timespec *until, int result);
 
 void __foretell_mutex_init_normal(void *mutex);
 void __foretell_mutex_init_recursive(void *mutex);

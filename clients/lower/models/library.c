@@ -1,4 +1,5 @@
 /* Strings, characters, memory and numbers. */
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -33,6 +34,10 @@ void *calloc(size_t n, size_t size)
 void *realloc(void *memory, size_t size)
 {
     if (!memory) return __foretell_alloc(size);
+    if (!size) {
+        __foretell_free(memory);
+        return NULL;
+    }
     size_t old = __foretell_size(memory);
     unsigned char *made = __foretell_alloc(size);
     memcpy(made, memory, old < size ? old : size);
@@ -44,6 +49,40 @@ void *reallocarray(void *memory, size_t n, size_t size)
 {
     if (size && n > SIZE_MAX / size) return NULL;
     return realloc(memory, n * size);
+}
+
+/* Objects of a thread come one behind the other, at multiples of 16 and with a gap between them. So
+ * an object of the right size, which is freed again, leads to an address that is more aligned. */
+void *__foretell_alloc_aligned(size_t align, size_t size)
+{
+    enum { STEP = 16 };
+    if (align <= STEP) return __foretell_alloc(size);
+    char *first = __foretell_alloc(1), *second = __foretell_alloc(1);
+    uintptr_t behind_third = (uintptr_t)second + 2 * (size_t)(second - first);
+    char *third = __foretell_alloc(1 + (-behind_third & (align - 1)));
+    void *made = __foretell_alloc(size);
+    __foretell_free(first);
+    __foretell_free(second);
+    __foretell_free(third);
+    if ((uintptr_t)made & (align - 1)) __assert_fail("memory is not aligned", "", 0, "");
+    return made;
+}
+
+void *aligned_alloc(size_t align, size_t size)
+{
+    return __foretell_alloc_aligned(align, size);
+}
+
+void *memalign(size_t align, size_t size)
+{
+    return __foretell_alloc_aligned(align, size);
+}
+
+int posix_memalign(void **to, size_t align, size_t size)
+{
+    if (!align || align % sizeof(void *) || (align & (align - 1))) return EINVAL;
+    *to = __foretell_alloc_aligned(align, size);
+    return 0;
 }
 
 size_t malloc_usable_size(void *memory)

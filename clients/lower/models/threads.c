@@ -28,6 +28,8 @@
         call;                                                                                      \
     }
 
+extern void foretell_input(void *to, size_t size, const char *name);
+
 /* clang-format off */
 
 enum { PROCESS = 1000 };
@@ -73,6 +75,12 @@ DO(pthread_attr_setdetachstate, (pthread_attr_t *a, int state),
 DO(pthread_attr_setstacksize, (pthread_attr_t *a, size_t size), (void)a; (void)size)
 DO(pthread_attr_setguardsize, (pthread_attr_t *a, size_t size), (void)a; (void)size)
 DO(pthread_attr_setscope, (pthread_attr_t *a, int scope), (void)a; (void)scope)
+DO(pthread_attr_setinheritsched, (pthread_attr_t *a, int inherit), (void)a; (void)inherit)
+DO(pthread_attr_setschedpolicy, (pthread_attr_t *a, int policy), (void)a; (void)policy)
+DO(pthread_attr_setschedparam, (pthread_attr_t *a, const struct sched_param *p), (void)a; (void)p)
+DO(pthread_setconcurrency, (int level), (void)level)
+DO(pthread_setaffinity_np, (pthread_t thread, size_t size, const cpu_set_t *set),
+   (void)thread; (void)size; (void)set)
 DO(pthread_setname_np, (pthread_t thread, const char *name), (void)thread; (void)name)
 RETURN(pid_t, getpid, (void), PROCESS)
 RETURN(pid_t, gettid, (void), (pid_t)(PROCESS + __foretell_self()))
@@ -89,6 +97,8 @@ DO(nanosleep, (const struct timespec *time, struct timespec *rest),
 DO(pthread_mutexattr_init, (pthread_mutexattr_t *a), ((int *)a)[0] = PTHREAD_MUTEX_NORMAL)
 DO(pthread_mutexattr_destroy, (pthread_mutexattr_t *a), (void)a)
 DO(pthread_mutexattr_settype, (pthread_mutexattr_t *a, int type), ((int *)a)[0] = type)
+DO(pthread_mutexattr_gettype, (const pthread_mutexattr_t *a, int *type), *type = ((const int *)a)[0])
+DO(pthread_mutexattr_setprotocol, (pthread_mutexattr_t *a, int protocol), (void)a; (void)protocol)
 DO(pthread_mutexattr_setpshared, (pthread_mutexattr_t *a, int shared), (void)a; (void)shared)
 
 int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
@@ -107,7 +117,10 @@ DO(pthread_mutex_destroy, (pthread_mutex_t *m), __foretell_mutex_destroy(m))
 RETURN(int, pthread_mutex_lock, (pthread_mutex_t *m), __foretell_lock(m))
 RETURN(int, pthread_mutex_trylock, (pthread_mutex_t *m), __foretell_try_lock(m))
 RETURN(int, pthread_mutex_timedlock, (pthread_mutex_t *m, const struct timespec *until),
-       ((void)until, __foretell_timed_lock(m)))
+       __foretell_pass(until, __foretell_timed_lock(m)))
+RETURN(int, pthread_mutex_clocklock,
+       (pthread_mutex_t *m, clockid_t clock, const struct timespec *until),
+       ((void)clock, __foretell_pass(until, __foretell_timed_lock(m))))
 RETURN(int, pthread_mutex_unlock, (pthread_mutex_t *m), __foretell_unlock(m))
 DO(pthread_spin_init, (pthread_spinlock_t *l, int shared),
    (void)shared; __foretell_mutex_init_normal((void *)l))
@@ -118,6 +131,10 @@ RETURN(int, pthread_spin_unlock, (pthread_spinlock_t *l), __foretell_unlock((voi
 
 /* ---- read-write locks */
 
+DO(pthread_rwlockattr_init, (pthread_rwlockattr_t *a), (void)a)
+DO(pthread_rwlockattr_destroy, (pthread_rwlockattr_t *a), (void)a)
+DO(pthread_rwlockattr_setpshared, (pthread_rwlockattr_t *a, int shared), (void)a; (void)shared)
+DO(pthread_rwlockattr_setkind_np, (pthread_rwlockattr_t *a, int kind), (void)a; (void)kind)
 DO(pthread_rwlock_init, (pthread_rwlock_t *l, const pthread_rwlockattr_t *a),
    (void)a; __foretell_rw_init(l))
 DO(pthread_rwlock_destroy, (pthread_rwlock_t *l), __foretell_rw_destroy(l))
@@ -126,6 +143,32 @@ RETURN(int, pthread_rwlock_wrlock, (pthread_rwlock_t *l), __foretell_write_lock(
 RETURN(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t *l), __foretell_try_read_lock(l))
 RETURN(int, pthread_rwlock_trywrlock, (pthread_rwlock_t *l), __foretell_try_write_lock(l))
 RETURN(int, pthread_rwlock_unlock, (pthread_rwlock_t *l), __foretell_rw_unlock(l))
+
+/* Where it would wait, the limit passes or it waits: an input says which. */
+static int is_over(void)
+{
+    unsigned char over = 0;
+    foretell_input(&over, sizeof over, "timed out");
+    return over & 1;
+}
+#define TIMED(try, wait)                                                                           \
+    int r = try;                                                                                   \
+    if (r != EBUSY) return r;                                                                      \
+    return is_over() ? __foretell_pass(until, ETIMEDOUT) : wait;
+int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *until)
+{
+    TIMED(__foretell_try_read_lock(l), __foretell_read_lock(l))
+}
+int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *until)
+{
+    TIMED(__foretell_try_write_lock(l), __foretell_write_lock(l))
+}
+RETURN(int, pthread_rwlock_clockrdlock,
+       (pthread_rwlock_t *l, clockid_t clock, const struct timespec *until),
+       ((void)clock, pthread_rwlock_timedrdlock(l, until)))
+RETURN(int, pthread_rwlock_clockwrlock,
+       (pthread_rwlock_t *l, clockid_t clock, const struct timespec *until),
+       ((void)clock, pthread_rwlock_timedwrlock(l, until)))
 
 /* ---- condition variables */
 
@@ -139,7 +182,10 @@ DO(pthread_cond_destroy, (pthread_cond_t *c), __foretell_cond_destroy(c))
 RETURN(int, pthread_cond_wait, (pthread_cond_t *c, pthread_mutex_t *m), __foretell_wait(c, m))
 RETURN(int, pthread_cond_timedwait,
        (pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until),
-       ((void)until, __foretell_timed_wait(c, m)))
+       __foretell_pass(until, __foretell_timed_wait(c, m)))
+RETURN(int, pthread_cond_clockwait,
+       (pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock, const struct timespec *until),
+       ((void)clock, __foretell_pass(until, __foretell_timed_wait(c, m))))
 DO(pthread_cond_signal, (pthread_cond_t *c), __foretell_signal(c))
 DO(pthread_cond_broadcast, (pthread_cond_t *c), __foretell_broadcast(c))
 
@@ -160,11 +206,17 @@ DO(sem_destroy, (sem_t *s), __foretell_sem_destroy(s))
 RETURN(int, sem_wait, (sem_t *s), or_error(__foretell_sem_wait(s)))
 RETURN(int, sem_trywait, (sem_t *s), or_error(__foretell_sem_try(s)))
 RETURN(int, sem_timedwait, (sem_t *s, const struct timespec *until),
-       ((void)until, or_error(__foretell_sem_timed(s))))
+       or_error(__foretell_pass(until, __foretell_sem_timed(s))))
+RETURN(int, sem_clockwait, (sem_t *s, clockid_t clock, const struct timespec *until),
+       ((void)clock, or_error(__foretell_pass(until, __foretell_sem_timed(s)))))
 RETURN(int, sem_post, (sem_t *s), or_error(__foretell_sem_post(s)))
 DO(sem_getvalue, (sem_t *s, int *value), *value = __foretell_sem_count(s))
 
 /* ---- barriers, once */
+
+DO(pthread_barrierattr_init, (pthread_barrierattr_t *a), (void)a)
+DO(pthread_barrierattr_destroy, (pthread_barrierattr_t *a), (void)a)
+DO(pthread_barrierattr_setpshared, (pthread_barrierattr_t *a, int shared), (void)a; (void)shared)
 
 int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes,
                          unsigned count)
@@ -252,13 +304,13 @@ VOID(mtx_destroy, (mtx_t *m), __foretell_mutex_destroy(m))
 RETURN(int, mtx_lock, (mtx_t *m), __foretell_lock(m) ? thrd_error : thrd_success)
 RETURN(int, mtx_trylock, (mtx_t *m), __foretell_try_lock(m) ? thrd_busy : thrd_success)
 RETURN(int, mtx_timedlock, (mtx_t *m, const struct timespec *until),
-       ((void)until, __foretell_timed_lock(m) ? thrd_timedout : thrd_success))
+       __foretell_pass(until, __foretell_timed_lock(m)) ? thrd_timedout : thrd_success)
 RETURN(int, mtx_unlock, (mtx_t *m), __foretell_unlock(m) ? thrd_error : thrd_success)
 DO(cnd_init, (cnd_t *c), __foretell_cond_init(c))
 VOID(cnd_destroy, (cnd_t *c), __foretell_cond_destroy(c))
 RETURN(int, cnd_wait, (cnd_t *c, mtx_t *m), __foretell_wait(c, m) ? thrd_error : thrd_success)
 RETURN(int, cnd_timedwait, (cnd_t *c, mtx_t *m, const struct timespec *until),
-       ((void)until, __foretell_timed_wait(c, m) ? thrd_timedout : thrd_success))
+       __foretell_pass(until, __foretell_timed_wait(c, m)) ? thrd_timedout : thrd_success)
 DO(cnd_signal, (cnd_t *c), __foretell_signal(c))
 DO(cnd_broadcast, (cnd_t *c), __foretell_broadcast(c))
 RETURN(int, tss_create, (tss_t *key, tss_dtor_t destructor),
