@@ -188,7 +188,8 @@ static void write_local(writing *w, uint32_t t, size_t d, uint32_t reg,
     const sym_thread *th = sym_thread_of(w->m, t);
     const frame *f = &th->frames.data[d];
     value v = th->values.data[f->registers + reg];
-    if (note->position.file == FT_NO_FILE || (!v.term && !v.object && !v.bits)) return;
+    bool has_content = v.term || v.object || v.bits;
+    if (note->position.file == FT_NO_FILE || (!note->address && !has_content)) return;
     ft_strbuf place = {0};
     ft_strbuf_printf(&place, "%s%" PRIu32 "/%zu%%%s", note->address ? "stack:" : "", t, d,
                      ft_register_name(f->function, reg));

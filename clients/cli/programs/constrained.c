@@ -451,8 +451,9 @@ static void print(const building *b, ft_constrained_way way, ft_strbuf *out)
 #define PART(from, name)                                                                           \
     {(from)->name.data, (from)->name.len, sizeof *(from)->name.data,                               \
      offsetof(ft_constrained_header, name)}
-        PART(b, nodes), PART(b, ranges), PART(s, terms),  PART(b, schedules), PART(b, threads),
-        PART(b, edges), PART(b, bound),  PART(s, epochs), PART(s, choices),   PART(s, kids),
+        PART(b, nodes),     PART(b, ranges),  PART(s, locals), PART(s, terms),
+        PART(b, schedules), PART(b, threads), PART(b, edges),  PART(b, bound),
+        PART(s, epochs),    PART(s, choices), PART(s, kids),
 #undef PART
     };
     ft_constrained_header head = {.bytes = sizeof head,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "maker/symbols/local_places.h"
 #include "maker/symbols/variables.h"
 
 #define TRY(expression)                                                                            \
@@ -18,6 +19,7 @@ typedef struct making {
     uint32_t epoch;
     uint32_t *number; /* by term of the pool: its number in the epoch, + 1; 0: not made */
     bool *wanted;     /* by term of the pool */
+    bool locals;      /* some term of the epoch is a local variable */
     ft_error *err;
 } making;
 
@@ -72,56 +74,178 @@ static ft_status variable_cell(making *m, const ft_state_place *p, const char *p
 static bool is_in_object(const ft_schedule_set *set, uint32_t text, const ft_state_place *object,
                          ft_state_place *at)
 {
-    return text != FT_NO_ID && ft_state_place_read(ft_schedule_text_of(set, text), at) &&
-           at->kind == FT_STATE_HEAP && at->number == object->number;
+    if (text == FT_NO_ID || !ft_state_place_read(ft_schedule_text_of(set, text), at)) return false;
+    if (at->kind != object->kind || at->number != object->number) return false;
+    return at->kind == FT_STATE_HEAP ||
+           (at->kind == FT_STATE_STACK && at->thread == object->thread &&
+            at->frame == object->frame && at->length == object->length &&
+            memcmp(at->name, object->name, at->length) == 0);
 }
 
 static ft_status cell_of(making *m, const char *place, uint8_t width, unsigned depth,
                          uint32_t *term);
 
-/* An object of the heap lies where a cell that is known to have its address says. */
-static ft_status heap_cell(making *m, const ft_state_place *p, const char *place, uint8_t width,
-                           unsigned depth, uint32_t *term)
+/* An object of the heap or a stack lies where a cell that is known to have its address says. */
+static bool pointed_cell(making *m, const ft_state_place *p, uint8_t width, unsigned depth,
+                         uint32_t *term)
 {
     const ft_epoch *e = epoch_of(m);
     const ft_schedule_set *set = m->from->set;
+    making attempt = *m;
     for (size_t i = 0; i < e->cells.len && depth; i++) {
-        ft_state_place at, of;
+        ft_state_place at;
+        ft_error unused = FT_ERROR_INIT;
         uint32_t pointer;
         const char *text = ft_schedule_text_of(set, e->cells.data[i].place);
+        attempt.err = &unused;
         if (!is_in_object(set, e->cells.data[i].address, p, &at)) continue;
-        if (!ft_state_place_read(text, &of) || of.kind == FT_STATE_REGISTER) continue;
-        if (cell_of(m, text, 64, depth - 1, &pointer) != FT_OK) continue;
+        if (cell_of(&attempt, text, 64, depth - 1, &pointer) != FT_OK) continue;
+        m->locals |= attempt.locals;
         *term = add_cell(m,
                          (ft_constrained_term){.width = width,
                                                .base = FT_CONSTRAINED_IN_OBJECT,
                                                .offset = (int64_t)p->offset - (int64_t)at.offset},
                          pointer);
-        return FT_OK;
+        return true;
     }
-    return cannot(m, place, "to which no variable of the program leads");
+    return false;
 }
 
-/* Nothing leads from a register of the program as data to where the compiler keeps the variable. */
-static ft_status local_cell(making *m, const ft_state_place *p, const char *place)
+/* ---- locals ---- */
+
+static const ft_schedule_place *stands_at(const making *m, const ft_state_place *p)
+{
+    const ft_standing *s = &epoch_of(m)->stands.data[p->thread];
+    return p->frame < s->calls.len ? &s->calls.data[s->calls.len - 1 - p->frame] : NULL;
+}
+
+static ft_status cannot_locate(const making *m, const ft_state_place *p, const char *place,
+                               const char *why)
+{
+    const ft_schedule_set *set = m->from->set;
+    const ft_schedule_place *at = stands_at(m, p);
+    ft_strbuf text = {0};
+    ft_strbuf_puts(&text, "a local of ");
+    ft_strbuf_puts(&text, at ? ft_schedule_text_of(set, at->function) : "a function");
+    if (at && at->file != FT_NO_ID)
+        ft_strbuf_printf(&text, " (at %s:%u)", ft_schedule_text_of(set, at->file), at->line);
+    ft_strbuf_printf(&text, ", which cannot be read in a run (%s); make it a static variable", why);
+    ft_status status = cannot(m, place, text.text);
+    ft_strbuf_release(&text);
+    return status;
+}
+
+/* What the set says of the register, or of the stack object; NULL: nothing. */
+static const ft_epoch_local *local_of(const making *m, const ft_state_place *p)
 {
     const ft_epoch *e = epoch_of(m);
-    const ft_schedule_set *set = m->from->set;
-    ft_strbuf why = {0};
-    size_t n = e->stands.data[p->thread].calls.len;
-    ft_strbuf_puts(&why, "a local of ");
-    if (p->frame < n) {
-        const ft_schedule_place *at = &e->stands.data[p->thread].calls.data[n - 1 - p->frame];
-        ft_strbuf_puts(&why, ft_schedule_text_of(set, at->function));
-        if (at->file != FT_NO_ID)
-            ft_strbuf_printf(&why, " (at %s:%u)", ft_schedule_text_of(set, at->file), at->line);
-    } else {
-        ft_strbuf_puts(&why, "a function");
+    for (size_t i = 0; i < e->locals.len; i++) {
+        ft_state_place at;
+        const char *text = ft_schedule_text_of(m->from->set, e->locals.data[i].place);
+        bool known = ft_state_place_read(text, &at);
+        if (known && at.kind == p->kind && at.thread == p->thread && at.frame == p->frame &&
+            at.number == p->number && at.length == p->length &&
+            memcmp(at.name, p->name, at.length) == 0)
+            return &e->locals.data[i];
     }
-    ft_strbuf_puts(&why, ", which cannot be read in a run; make it a static variable");
-    ft_status status = cannot(m, place, why.text);
-    ft_strbuf_release(&why);
-    return status;
+    return NULL;
+}
+
+/* Which of the frames that stand at that line of the function it is, from the outermost. */
+static void count_frames(const making *m, const ft_state_place *p, ft_constrained_term *cell)
+{
+    const ft_standing *s = &epoch_of(m)->stands.data[p->thread];
+    const ft_schedule_place *own = stands_at(m, p);
+    for (uint32_t d = 0; d < s->calls.len; d++) {
+        const ft_schedule_place *at = &s->calls.data[s->calls.len - 1 - d];
+        if (at->function != own->function || at->file != own->file || at->line != own->line)
+            continue;
+        cell->which += d < p->frame;
+        cell->frames++;
+    }
+}
+
+static bool base_of(uint32_t base, uint32_t *number)
+{
+    static const struct {
+        uint32_t from, to;
+    } bases[] = {
+#define FT_ROW(symbol, number) {number, FT_CONSTRAINED_##symbol},
+        FT_CONSTRAINED_REGISTER_TABLE(FT_ROW)
+#undef FT_ROW
+            {FT_LOCAL_STACK, FT_CONSTRAINED_RSP},
+        {FT_LOCAL_CFA, FT_CONSTRAINED_CFA},
+        {FT_LOCAL_ZERO, FT_CONSTRAINED_ZERO}};
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
+        if (bases[i].from == base) return *number = bases[i].to, true;
+    return false;
+}
+
+/* A stack object has to be memory. Returns whether any place is one. */
+static bool add_places(making *m, const ft_local_variable *v, bool in_memory)
+{
+    static const ft_constrained_how hows[] = {[FT_LOCAL_NOWHERE] = FT_CONSTRAINED_NOWHERE,
+                                              [FT_LOCAL_VALUE] = FT_CONSTRAINED_VALUE,
+                                              [FT_LOCAL_MEMORY] = FT_CONSTRAINED_MEMORY};
+    bool any = false;
+    for (size_t i = 0; i < v->places.len; i++) {
+        const ft_local_place *p = &v->places.data[i];
+        ft_constrained_local l = {
+            .from = p->from, .to = p->to, .offset = p->offset, .how = hows[p->kind]};
+        bool known = p->kind != FT_LOCAL_NOWHERE && base_of(p->base, &l.base);
+        if (!known || (in_memory && p->kind != FT_LOCAL_MEMORY)) l.how = FT_CONSTRAINED_NOWHERE;
+        any |= l.how != FT_CONSTRAINED_NOWHERE;
+        ft_vec_push(&m->to->locals, l);
+    }
+    return any;
+}
+
+/* NULL: the variable's places are found. */
+static const char *find_places(making *m, const ft_state_place *p, uint8_t width,
+                               ft_local_variable *v, ft_status *status)
+{
+    *status = ft_local_places_find(m->from->program, v, m->err);
+    if (*status != FT_OK || !v->places.len)
+        return "the program's debug information does not have it";
+    if (v->size && (p->offset > v->size || v->size - p->offset < (width + 7u) / 8))
+        return "the program's variable is smaller";
+    if (v->is_opaque) return "the compiler keeps it nowhere at that call";
+    return NULL;
+}
+
+static ft_status named_cell(making *m, const ft_state_place *p, const char *place, uint8_t width,
+                            uint32_t *term)
+{
+    const ft_schedule_set *set = m->from->set;
+    const ft_epoch_local *l = local_of(m, p);
+    const ft_schedule_place *at = stands_at(m, p);
+    if (!l || !at || at->file == FT_NO_ID)
+        return cannot_locate(m, p, place, "the set does not say which variable it is");
+    ft_local_variable v = {.name = ft_schedule_text_of(set, l->name),
+                           .file = ft_schedule_text_of(set, l->file),
+                           .line = l->line,
+                           .at_file = ft_schedule_text_of(set, at->file),
+                           .at_line = at->line,
+                           .callee = ""};
+    const ft_standing *s = &epoch_of(m)->stands.data[p->thread];
+    if (p->frame + 1 < s->calls.len) v.callee = ft_schedule_text_of(set, (at - 1)->function);
+    ft_constrained_term cell = {.width = width,
+                                .base = FT_CONSTRAINED_IN_FRAME,
+                                .thread = p->thread,
+                                .offset = p->kind == FT_STATE_STACK ? (int64_t)p->offset : 0,
+                                .first_local = (uint32_t)m->to->locals.len};
+    ft_status status;
+    const char *why = find_places(m, p, width, &v, &status);
+    if (!why && !add_places(m, &v, p->kind == FT_STATE_STACK))
+        why = "the compiler keeps it nowhere at that line";
+    cell.n_locals = (uint32_t)m->to->locals.len - cell.first_local;
+    ft_local_places_release(&v);
+    if (status != FT_OK) return status;
+    if (why) return cannot_locate(m, p, place, why);
+    count_frames(m, p, &cell);
+    *term = add_cell(m, cell, 0);
+    m->locals = true;
+    return FT_OK;
 }
 
 static ft_status cell_of(making *m, const char *place, uint8_t width, unsigned depth,
@@ -135,12 +259,15 @@ static ft_status cell_of(making *m, const char *place, uint8_t width, unsigned d
     case FT_STATE_OWN:
         return variable_cell(m, &p, place, width, term);
     case FT_STATE_HEAP:
-        return heap_cell(m, &p, place, width, depth, term);
+        if (pointed_cell(m, &p, width, depth, term)) return FT_OK;
+        return cannot(m, place, "to which no variable of the program leads");
     case FT_STATE_STACK:
+        if (pointed_cell(m, &p, width, depth, term)) return FT_OK;
+        break;
     case FT_STATE_REGISTER:
         break;
     }
-    return local_cell(m, &p, place);
+    return named_cell(m, &p, place, width, term);
 }
 
 /* ---- terms ---- */
@@ -253,11 +380,13 @@ static ft_status make_epoch(making *m)
 {
     ft_constrained_epoch made = {.choice = (uint32_t)m->to->choices.len,
                                  .first_term = (uint32_t)m->to->terms.len};
+    m->locals = false;
     if (m->epoch) {
         TRY(make_terms(m));
         make_choices(m);
     }
     made.n_terms = (uint32_t)m->to->terms.len - made.first_term;
+    made.locals = m->locals;
     ft_vec_push(&m->to->epochs, made);
     return FT_OK;
 }
@@ -279,6 +408,7 @@ ft_status ft_selectors_make(ft_selectors *selectors, const ft_selectors_from *fr
 void ft_selectors_release(ft_selectors *s)
 {
     ft_vec_release(&s->terms);
+    ft_vec_release(&s->locals);
     ft_vec_release(&s->kids);
     ft_vec_release(&s->choices);
     ft_vec_release(&s->epochs);

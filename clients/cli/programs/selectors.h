@@ -9,6 +9,7 @@
 
 typedef struct ft_selectors {
     FT_VEC(ft_constrained_term) terms;
+    FT_VEC(ft_constrained_local) locals;
     FT_VEC(ft_constrained_number) kids;
     FT_VEC(ft_constrained_choice) choices;
     FT_VEC(ft_constrained_epoch) epochs; /* by epoch of the set; that of the entry is empty */

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#define FT_CONSTRAINED_MAGIC    "FTCON002"
+#define FT_CONSTRAINED_MAGIC    "FTCON003"
 #define FT_CONSTRAINED_VARIABLE "FORETELL_SCHEDULE" /* environment: the file's path */
 
 enum { FT_CONSTRAINED_NONE = UINT32_MAX, FT_CONSTRAINED_STOPPED = 89 /* exit status */ };
@@ -66,6 +66,7 @@ typedef enum ft_constrained_operation {
     X(PLACE, "a thread came to the operation in another place than the schedule has")              \
     X(MORE, "a thread came to an operation that the schedule does not have")                       \
     X(UNCOVERED, "no schedule of the next epoch covers its state")                                 \
+    X(LOST, "the next epoch's selector needs a local variable that is nowhere")                    \
     X(THREAD, "a thread was created or joined that the schedule does not have there")              \
     X(EARLY, "the process or a thread ended before the schedule did")                              \
     X(BLOCKED, "the threads wait forever, as the schedule says")
@@ -118,6 +119,7 @@ typedef struct ft_constrained_range {
 typedef struct ft_constrained_epoch {
     uint32_t choice; /* the root */
     uint32_t first_term, n_terms;
+    uint32_t locals; /* 1: some term is a local variable */
 } ft_constrained_epoch;
 
 typedef struct ft_constrained_choice {
@@ -147,8 +149,36 @@ typedef enum ft_constrained_base {
     FT_CONSTRAINED_IN_PROGRAM, /* from its load address */
     FT_CONSTRAINED_IN_THREAD,  /* from the thread pointer of a thread of the epoch */
     FT_CONSTRAINED_IN_OBJECT,  /* from the address that its argument is */
+    FT_CONSTRAINED_IN_FRAME,   /* a local variable of a thread's function: see `locals` */
     FT_CONSTRAINED_BASES
 } ft_constrained_base;
+
+/* A local variable of a function that stands at a call: in which frames of the thread it is, by
+ * from <= return address - 1 - load address < to, and where. */
+typedef enum ft_constrained_how {
+    FT_CONSTRAINED_NOWHERE, /* the function stands there, and its variable has no place */
+    FT_CONSTRAINED_VALUE,   /* its value is base + offset */
+    FT_CONSTRAINED_MEMORY   /* it is the memory at base + offset */
+} ft_constrained_how;
+
+/* What places start from. symbol, DWARF's number of the register (x86-64) */
+#define FT_CONSTRAINED_REGISTER_TABLE(X)                                                           \
+    X(RBX, 3) X(RBP, 6) X(R12, 12) X(R13, 13) X(R14, 14) X(R15, 15)
+typedef enum ft_constrained_register {
+#define FT_ROW(symbol, number) FT_CONSTRAINED_##symbol,
+    FT_CONSTRAINED_REGISTER_TABLE(FT_ROW)
+#undef FT_ROW
+        FT_CONSTRAINED_RSP, /* behind the call */
+    FT_CONSTRAINED_CFA,     /* before the function's own call */
+    FT_CONSTRAINED_REGISTERS,
+    FT_CONSTRAINED_ZERO = FT_CONSTRAINED_REGISTERS /* 0 */
+} ft_constrained_register;
+
+typedef struct ft_constrained_local {
+    uint64_t from, to;
+    int64_t offset;
+    uint32_t how, base; /* ft_constrained_how, ft_constrained_register */
+} ft_constrained_local;
 
 typedef struct ft_constrained_term {
     uint8_t kind;               /* ft_constrained_term_kind */
@@ -159,9 +189,12 @@ typedef struct ft_constrained_term {
     int64_t offset;             /* CELL */
     uint64_t bits;              /* LITERAL */
     uint32_t first_kid, n_kids; /* terms before it */
+    /* CELL in a frame: where the variable is, and which of so many frames that have one it is, from
+     * the outermost */
+    uint32_t first_local, n_locals, which, frames;
     /* by the runtime */
     uint64_t value;
-    uint32_t undefined;
+    uint32_t undefined; /* bits: 1 by a division, 2 by a local variable that is nowhere */
 } ft_constrained_term;
 
 /* ---- the file: the header, and behind it these tables, of which those that need it are aligned */
@@ -169,6 +202,7 @@ typedef struct ft_constrained_term {
 #define FT_CONSTRAINED_TABLES(X)                                                                   \
     X(ft_constrained_node, nodes)                                                                  \
     X(ft_constrained_range, ranges)                                                                \
+    X(ft_constrained_local, locals)                                                                \
     X(ft_constrained_term, terms)                                                                  \
     X(ft_constrained_schedule, schedules)                                                          \
     X(ft_constrained_thread, threads)                                                              \

@@ -100,10 +100,10 @@ static void leave_schedule(ft_constrained_outcome outcome, ft_constrained_operat
         wake_all();
 }
 
-void ft_rt_c_uncovered(void)
+void ft_rt_c_uncovered(ft_constrained_outcome outcome)
 {
     self->thread = 0; /* its number in the next epoch is none of the schedule at hand */
-    leave_schedule(FT_CONSTRAINED_UNCOVERED_OUTCOME, FT_CONSTRAINED_OPERATIONS, NULL);
+    leave_schedule(outcome, FT_CONSTRAINED_OPERATIONS, NULL);
 }
 
 /* ---- matching */
@@ -203,7 +203,7 @@ bool ft_rt_c_enter(ft_constrained_operation operation, const volatile void *obje
     delay();
     ft_constrained_node *n = next_node();
     while (!n && ft_rt_c.schedule->next != FT_CONSTRAINED_NONE) {
-        if (!ft_rt_c_arrive(self)) return false;
+        if (!ft_rt_c_arrive(self, pc)) return false;
         n = next_node();
     }
     if (!n && ends_elsewhere()) return await_exit(), false;
@@ -418,6 +418,7 @@ bool ft_rt_c_open(void)
     ft_rt_c.all = ft_constrained_tables_of(ft_rt_c.head);
     ft_rt_c.bound = ft_rt_map((ft_rt_c.head->objects + 1) * sizeof *ft_rt_c.bound);
     dl_iterate_phdr(find_program, NULL);
+    if (ft_rt_c.head->locals) ft_rt_c_frames_open();
     if (pthread_key_create(&key, end_thread)) return false;
     pthread_atfork(NULL, NULL, in_child);
     ft_rt_c.head->taken = 1;

@@ -34,6 +34,17 @@
 
 enum { FT_RT_C_THREADS = 64, FT_RT_C_FOLLOWERS = 2 * FT_RT_C_THREADS };
 
+/* The calls that led a thread to where it stands, the innermost first. */
+enum { FT_RT_C_FRAMES = 64 };
+typedef struct ft_rt_frames {
+    uint32_t n; /* 0: not known */
+    bool cut;   /* there are more */
+    struct ft_rt_frame {
+        uintptr_t pc; /* where the call returns to */
+        uintptr_t registers[FT_CONSTRAINED_REGISTERS];
+    } at[FT_RT_C_FRAMES];
+} ft_rt_frames;
+
 /* A thread that follows. */
 typedef struct ft_rt_follower {
     uint32_t used;            /* 1: it is some thread's */
@@ -43,8 +54,10 @@ typedef struct ft_rt_follower {
     void *(*start)(void *);
     void *argument;
     pthread_t handle;
-    bool known;      /* the handle */
-    uintptr_t local; /* the thread pointer, where it stands at an epoch's end */
+    bool known; /* the handle */
+    /* where it stands at an epoch's end: */
+    uintptr_t local;            /* the thread pointer */
+    const ft_rt_frames *frames; /* NULL: the next selector needs none */
 } ft_rt_follower;
 
 typedef struct ft_rt_constrained_run {
@@ -75,11 +88,19 @@ bool ft_rt_c_await(const ft_constrained_edge *edge);
 void ft_rt_c_install(uint32_t schedule);
 /* The thread's nodes are used up, and another epoch comes: false once all go on freely; else the
  * thread has nodes of that epoch. */
-bool ft_rt_c_arrive(ft_rt_follower *self);
-/* No schedule of the next epoch covers the state. */
-void ft_rt_c_uncovered(void);
-/* ---- selector.c: the schedule that the epoch's selector takes; NONE: none */
-uint32_t ft_rt_c_select(uint32_t epoch);
+bool ft_rt_c_arrive(ft_rt_follower *self, const void *pc);
+/* No schedule of the next epoch covers the state: UNCOVERED or LOST. */
+void ft_rt_c_uncovered(ft_constrained_outcome outcome);
+/* ---- selector.c: the schedule that the epoch's selector takes; NONE: none, *lost: because a local
+ * variable is nowhere */
+uint32_t ft_rt_c_select(uint32_t epoch, bool *lost);
+/* ---- frames.c */
+void ft_rt_c_frames_open(void); /* at the program's start, where some selector needs locals */
+/* The calling thread's frames, from that of the program's code which pc returns to outwards. */
+void ft_rt_c_find_frames(const void *pc, ft_rt_frames *frames);
+/* The frame of the term's variable, and the variable's place in it; false: there is none. */
+bool ft_rt_c_local(const ft_rt_frames *frames, const ft_constrained_term *cell,
+                   const struct ft_rt_frame **frame, const ft_constrained_local **local);
 
 /* ---- for the other folders */
 

@@ -81,13 +81,13 @@ static void bind_threads(void)
 }
 
 /* All threads stand still. */
-static bool begin_next(void)
+static bool begin_next(bool *lost)
 {
     if (!await_all()) return false;
     if (ft_rt_c.head->notes && !is_in_order()) ft_rt_c.head->disorder = 1;
     uint32_t epoch = ft_rt_c.schedule->next;
     bind_threads();
-    uint32_t schedule = ft_rt_c_select(epoch);
+    uint32_t schedule = ft_rt_c_select(epoch, lost);
     if (schedule == FT_CONSTRAINED_NONE) return false;
     ft_rt_c_install(schedule);
     ft_rt_c.arrived = 0;
@@ -96,15 +96,17 @@ static bool begin_next(void)
     return true;
 }
 
-bool ft_rt_c_arrive(ft_rt_follower *self)
+/* The last one begins the next epoch, the others wait for it: false once all go on freely. */
+static bool await_next(uint32_t begun)
 {
     enum { SPINS = 200 };
     const struct timespec look = {.tv_nsec = 50000000};
-    uint32_t begun = __atomic_load_n(&ft_rt_c.head->begun, __ATOMIC_ACQUIRE);
-    self->local = (uintptr_t)__builtin_thread_pointer();
+    bool lost = false;
     if (__atomic_add_fetch(&ft_rt_c.arrived, 1, __ATOMIC_ACQ_REL) == ft_rt_c.schedule->awaited) {
-        if (begin_next()) return true;
-        if (!ft_rt_c_is_free()) ft_rt_c_uncovered();
+        if (begin_next(&lost)) return true;
+        if (!ft_rt_c_is_free())
+            ft_rt_c_uncovered(lost ? FT_CONSTRAINED_LOST_OUTCOME
+                                   : FT_CONSTRAINED_UNCOVERED_OUTCOME);
         return false;
     }
     for (uint32_t spins = 0;; spins++) {
@@ -112,4 +114,24 @@ bool ft_rt_c_arrive(ft_rt_follower *self)
         if (ft_rt_c_is_free()) return false;
         if (spins >= SPINS) ft_rt_c_futex(&ft_rt_c.head->begun, FUTEX_WAIT, begun, &look);
     }
+}
+
+/* The frames of a thread that stands still are on its own stack. */
+static bool arrive_with_frames(ft_rt_follower *self, const void *pc, uint32_t begun)
+{
+    ft_rt_frames frames;
+    ft_rt_c_find_frames(pc, &frames);
+    self->frames = &frames;
+    bool goes_on = await_next(begun);
+    self->frames = NULL;
+    return goes_on;
+}
+
+bool ft_rt_c_arrive(ft_rt_follower *self, const void *pc)
+{
+    uint32_t begun = __atomic_load_n(&ft_rt_c.head->begun, __ATOMIC_ACQUIRE);
+    self->local = (uintptr_t)__builtin_thread_pointer();
+    if (ft_rt_c.all.epochs[ft_rt_c.schedule->next].locals)
+        return arrive_with_frames(self, pc, begun);
+    return await_next(begun);
 }

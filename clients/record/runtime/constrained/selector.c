@@ -5,6 +5,8 @@
 #include "constrained/constrained.h"
 #include "libc/contract.h"
 
+enum { LOST = 2 }; /* of `undefined` */
+
 typedef ft_constrained_term term;
 
 static const term *kid(const term *t, uint32_t i)
@@ -92,9 +94,38 @@ static void fold(term *t)
 
 /* ---- the other operators */
 
+static void read_memory(term *t, uintptr_t at)
+{
+    t->value = 0;
+    memcpy(&t->value, (const void *)at, (t->width + 7u) / 8);
+}
+
+/* A local variable, or what lies in it at the offset. */
+static void read_local(term *t)
+{
+    const ft_rt_follower *f = t->thread < FT_RT_C_THREADS ? ft_rt_c.at[t->thread] : NULL;
+    const struct ft_rt_frame *frame;
+    const ft_constrained_local *local;
+    if (!f || !f->frames || !ft_rt_c_local(f->frames, t, &frame, &local) ||
+        local->how == FT_CONSTRAINED_NOWHERE) {
+        t->undefined = LOST;
+        return;
+    }
+    uintptr_t base = local->base < FT_CONSTRAINED_REGISTERS ? frame->registers[local->base] : 0;
+    base += (uintptr_t)local->offset;
+    if (local->how == FT_CONSTRAINED_VALUE)
+        t->value = base;
+    else
+        read_memory(t, base + (uintptr_t)t->offset);
+}
+
 static void read_cell(term *t)
 {
     uintptr_t from = ft_rt_c.base;
+    if (t->base == FT_CONSTRAINED_IN_FRAME) {
+        read_local(t);
+        return;
+    }
     if (t->base == FT_CONSTRAINED_IN_THREAD) {
         const ft_rt_follower *f = t->thread < FT_RT_C_THREADS ? ft_rt_c.at[t->thread] : NULL;
         if (!f || !f->local) {
@@ -104,8 +135,7 @@ static void read_cell(term *t)
         from = f->local;
     }
     if (t->base == FT_CONSTRAINED_IN_OBJECT) from = (uintptr_t)kid(t, 0)->value;
-    t->value = 0;
-    memcpy(&t->value, (const void *)(from + (uintptr_t)t->offset), (t->width + 7u) / 8);
+    read_memory(t, from + (uintptr_t)t->offset);
 }
 
 /* and, or: the value that decides; =>: only the last argument's may be it as it is. */
@@ -190,13 +220,16 @@ static void evaluate(term *t)
     t->value = t->undefined ? 0 : t->value & mask(t->width);
 }
 
-uint32_t ft_rt_c_select(uint32_t number)
+uint32_t ft_rt_c_select(uint32_t number, bool *lost)
 {
     FT_REQUIRE(number < ft_rt_c.head->epochs);
     const ft_constrained_epoch *e = &ft_rt_c.all.epochs[number];
     for (uint32_t i = 0; i < e->n_terms; i++) evaluate(&ft_rt_c.all.terms[e->first_term + i]);
     const ft_constrained_choice *at = &ft_rt_c.all.choices[e->choice];
-    while (at->term != FT_CONSTRAINED_NONE)
+    while (at->term != FT_CONSTRAINED_NONE) {
+        *lost = ft_rt_c.all.terms[at->term].undefined & LOST;
+        if (*lost) return FT_CONSTRAINED_NONE;
         at = &ft_rt_c.all.choices[ft_rt_c.all.terms[at->term].value ? at->yes : at->no];
+    }
     return at->schedule;
 }
