@@ -41,7 +41,32 @@ char *ft_certificate_key(const char *check, const char *epoch, const char *sched
     return ft_strbuf_take(&key);
 }
 
-static void add_inputs(const json_t *certificate, ft_strbuf *out)
+/* "k", "k@0.1": of another thread than the first; "k.2": the second value. */
+static void add_read(const json_t *read, ft_strbuf *out)
+{
+    const char *thread = ft_json_text(read, "thread", "0");
+    size_t n = ft_json_count(read, "n");
+    ft_strbuf_puts(out, ft_json_text(read, "name", ""));
+    if (strcmp(thread, "0") != 0) ft_strbuf_printf(out, "@%s", thread);
+    if (n > 1) ft_strbuf_printf(out, ".%zu", n);
+    ft_strbuf_printf(out, " = %lld", (long long)json_integer_value(json_object_get(read, "value")));
+}
+
+/* Of many inputs the first ones. */
+static void add_run(const json_t *run, ft_strbuf *out)
+{
+    enum { MOST = 40 };
+    size_t i, n = json_array_size(run);
+    const json_t *read;
+    json_array_foreach((json_t *)(uintptr_t)run, i, read)
+    {
+        ft_strbuf_puts(out, i ? ", " : ", from the entry with ");
+        if (i == MOST) return ft_strbuf_printf(out, "%zu more inputs", n - i);
+        add_read(read, out);
+    }
+}
+
+void ft_certificate_inputs(const json_t *certificate, ft_strbuf *out)
 {
     const char *label, *before = ", with ";
     json_t *value;
@@ -50,6 +75,7 @@ static void add_inputs(const json_t *certificate, ft_strbuf *out)
         ft_strbuf_printf(out, "%s%s = %lld", before, label, (long long)json_integer_value(value));
         before = ", ";
     }
+    if (!json_object_get(certificate, "inputs")) add_run(json_object_get(certificate, "run"), out);
 }
 
 static char *message_of(const json_t *certificate)
@@ -62,7 +88,7 @@ static char *message_of(const json_t *certificate)
     ft_strbuf_printf(&out, "epoch %s is %s", ft_json_text(certificate, "epoch", ""),
                      ft_json_text(certificate, "answer", UNKNOWN));
     if (*text) ft_strbuf_printf(&out, ": %s", text);
-    add_inputs(certificate, &out);
+    ft_certificate_inputs(certificate, &out);
     if (json_is_true(json_object_get(certificate, "replayed"))) ft_strbuf_puts(&out, " (executed)");
     return ft_strbuf_take(&out);
 }

@@ -4,13 +4,16 @@
  * it:
  *
  *   {"check": "check-race", "epoch": "entry", "schedule"?: "s1", "answer": "proved" | "refuted" |
- *    "diverges" | "unknown", "text": TEXT, "replayed": BOOL, "inputs"?: {LABEL: N},
- *    "places"?: [{"location": "a.c:3", "function": "f"}], "smt"?: {NAME: TEXT}, "leaves"?: N}
+ *    "diverges" | "unknown", "text": TEXT, "replayed": BOOL, "evidence"?: WORD, "inputs"?: {LABEL:
+ * N}, "run"?: [{"name", "thread", "n", "value"}], "places"?: [{"location": "a.c:3", "function":
+ * "f"}], "smt"?: {NAME: TEXT}, "leaves"?: N}
  *
- * "leaves": the paths that were followed for this one and those after it, which have no number of
- * their own. Without "schedule" it is about the epoch as a whole. The answer of a command or job
- * (CHECKS) has a row for each kind of certificate, which the worker writes before the first of them
- * is known:
+ * "evidence": how the answer is known, a word of cover/certify.h. "run": inputs of a run from the
+ * program's entry that shows it, as it reads them. Without "inputs" the run begins in an earlier
+ * epoch than the certificate's. "leaves": the paths that were followed for this one and those after
+ * it, which have no number of their own. Without "schedule" it is about the epoch as a whole. The
+ * answer of a command or job (CHECKS) has a row for each kind of certificate, which the worker
+ * writes before the first of them is known:
  *
  *   {"check", "meaning", "answer", "asked": N, "needed": BOOL}
  *
@@ -21,6 +24,11 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "base/strbuf.h"
+
+/* Appends ", with x = 1, ...": the inputs that the certificate names, those of its run from the
+ * entry, or none. */
+void ft_certificate_inputs(const json_t *certificate, ft_strbuf *out);
 /* The identity of a certificate in its job; schedule NULL: the epoch's own. Heap. */
 char *ft_certificate_key(const char *check, const char *epoch, const char *schedule);
 /* {"check", "epoch", "schedule"?} of such a key; new reference. */

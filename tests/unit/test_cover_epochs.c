@@ -240,6 +240,95 @@ static void test_epochs_programs(void **state)
     for (size_t i = 0; i < sizeof PROGRAMS / sizeof PROGRAMS[0]; i++) check_program(i);
 }
 
+/* ---- what goes wrong in later epochs, with the inputs of a run that shows it ---- */
+
+/* The answers of all certificates of a kind in later epochs: refuted, if one is. */
+static const struct {
+    const char *name, *program;
+    cover_certificate_kind kind;
+    cover_answer answer;
+} LATE[] = {
+    {"an assertion that only the last of some rounds fails",
+     "in n:3; var g; T { _i = 0; while _i < n { lock 0; g = g + 1; unlock 0; _i = _i + 1; } lock 0;"
+     " assert !(g == 5); unlock 0; }",
+     COVER_CHECK_FAILURE, COVER_REFUTED},
+    {"one that no number of rounds fails",
+     "in n:3; var g; T { _i = 0; while _i < n { lock 0; g = g + 2; unlock 0; _i = _i + 1; } lock 0;"
+     " assert !(g == 5); unlock 0; }",
+     COVER_CHECK_FAILURE, COVER_UNKNOWN},
+    {"one that a sum of inputs fails, each read in a round of its own",
+     "late p:4; var g; T { _i = 0; while _i < 4 { read _p p; lock 0; g = g + _p; unlock 0;"
+     " _i = _i + 1; } lock 0; assert !(g == 59); unlock 0; }",
+     COVER_CHECK_FAILURE, COVER_REFUTED},
+    {"the same of a thread that another one makes",
+     "late p:4; var g; T { _i = 0; while _i < 3 { read _p p; lock 0; g = g + _p; unlock 0;"
+     " _i = _i + 1; } } M { _k = 0; while _k < 2 { create 1; join 1; marker; _k = _k + 1; }"
+     " lock 0; assert !(g == 89); unlock 0; }",
+     COVER_CHECK_FAILURE, COVER_REFUTED},
+    {"a deadlock in the fourth round",
+     "in n:3; T { _i = 0; while _i < n { lock 0; if _i == 3 { lock 1; unlock 1; } unlock 0;"
+     " _i = _i + 1; } } T { _k = 0; while _k < n { lock 1; marker; unlock 1; marker; lock 2;"
+     " unlock 2; if _k == 3 { lock 1; marker; lock 0; } _k = _k + 1; } }",
+     COVER_CHECK_DEADLOCK, COVER_REFUTED},
+    {"a race in the third round",
+     "in n:2 x:1; var g; T { _i = 0; while _i < n { if _i == 2 { if x { g = 1; } } lock 0; unlock "
+     "0;"
+     " _i = _i + 1; } } T { _k = 0; while _k < n { if _k == 2 { _r = g; } lock 1; unlock 1;"
+     " _k = _k + 1; } }",
+     COVER_CHECK_RACE, COVER_REFUTED},
+    {"a loop that never ends, in the third round",
+     "in n:2 x:1; T { _i = 0; while _i < n { lock 0; unlock 0; if _i == 2 { while x { _a = 1; } }"
+     " _i = _i + 1; } }",
+     COVER_CHECK_DIVERGENCE, COVER_REFUTED},
+};
+
+/* The run of a refuted certificate is a witness that the judge executes. */
+static void check_runs(const ft_program *p, const char *name, const cover_certificates *found)
+{
+    for (size_t i = 0; i < found->all.len; i++) {
+        const cover_certificate *c = &found->all.data[i];
+        ft_error err = FT_ERROR_INIT;
+        bool refuted = c->answer == COVER_REFUTED;
+        if (c->unconfirmed == refuted && c->unconfirmed) fail_msg("%s: both", name);
+        if (refuted && c->epoch && !c->shown) fail_msg("%s: refuted without a run", name);
+        if (!refuted) continue;
+        if (!c->shown->witness) fail_msg("%s: the run is not a witness", name);
+        if (ft_execution_check(p, &c->shown->execution, &err) != FT_OK)
+            fail_msg("%s: %s", name, err.message);
+    }
+}
+
+static cover_answer answer_of(const cover_certificates *found, cover_certificate_kind kind)
+{
+    cover_answer answer = COVER_PROVED;
+    for (size_t i = 0; i < found->all.len; i++) {
+        const cover_certificate *c = &found->all.data[i];
+        if (c->kind != kind || !c->epoch || c->answer == COVER_PROVED) continue;
+        if (answer != COVER_REFUTED) answer = c->answer;
+    }
+    return answer;
+}
+
+static void test_epochs_late(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof LATE / sizeof LATE[0]; i++) {
+        cover_search_counts counts;
+        ft_program *p = mini_program(LATE[i].program);
+        ft_schedule_set *set = search(p, false, &counts);
+        cover_certificates found = certify(p, set);
+        cover_answer answer = answer_of(&found, LATE[i].kind);
+        if (answer != LATE[i].answer) {
+            show(set);
+            fail_msg("%s: %s, %s", LATE[i].name, cover_answer_name(answer), why(&found));
+        }
+        check_runs(p, LATE[i].name, &found);
+        cover_certificates_release(&found);
+        ft_schedule_set_free(set);
+        ft_program_free(p);
+    }
+}
+
 /* A node names its object and its thread, so what is none has no schedule: an error with the place.
  */
 static void test_epochs_no_object(void **state)
@@ -264,9 +353,8 @@ static void test_epochs_no_object(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_epochs_markers),
-        cmocka_unit_test(test_epochs_golden_ids),
-        cmocka_unit_test(test_epochs_programs),
+        cmocka_unit_test(test_epochs_markers),   cmocka_unit_test(test_epochs_golden_ids),
+        cmocka_unit_test(test_epochs_programs),  cmocka_unit_test(test_epochs_late),
         cmocka_unit_test(test_epochs_no_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

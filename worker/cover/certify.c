@@ -9,6 +9,7 @@
 #include "base/contract.h"
 #include "cover/closed.h"
 #include "cover/constrained.h"
+#include "cover/doubts.h"
 #include "cover/faults.h"
 #include "cover/ordered.h"
 #include "cover/question.h"
@@ -44,6 +45,25 @@ const char *cover_answer_name(cover_answer answer)
     return NAMES[answer];
 }
 
+const char *cover_evidence_name(cover_evidence evidence)
+{
+    static const char *const NAMES[] = {
+#define FT_ROW(symbol, name, meaning) name,
+        COVER_EVIDENCE_TABLE(FT_ROW)
+#undef FT_ROW
+    };
+    FT_REQUIRE(evidence < COVER_EVIDENCES);
+    return NAMES[evidence];
+}
+
+cover_evidence cover_certificate_evidence(const cover_certificate *c)
+{
+    if (c->answer == COVER_PROVED) return COVER_EVIDENCE_PROVED;
+    if (c->answer == COVER_REFUTED)
+        return c->shown ? COVER_EVIDENCE_REPLAYED : COVER_EVIDENCE_MODEL;
+    return c->unconfirmed ? COVER_EVIDENCE_UNCONFIRMED : COVER_EVIDENCE_NONE;
+}
+
 const char *cover_certificate_word(cover_certificate_kind kind, cover_answer answer)
 {
     bool diverges = kind == COVER_CHECK_DIVERGENCE && answer == COVER_REFUTED;
@@ -61,6 +81,7 @@ typedef struct certifying {
     const ft_epoch *epoch;
     uint32_t epoch_number;
     cover_closed closed;
+    cover_doubts doubts;
     uint32_t number; /* of the schedule */
     const ft_schedule *schedule;
     ft_schedule_order order;
@@ -382,7 +403,8 @@ static void check_arrival(certifying *c, const cover_leaf *leaf, ft_term conditi
 {
     outside o = {c, condition};
     ft_error err = FT_ERROR_INIT;
-    if (cover_closed_check(&c->closed, c->schedule, leaf->state, on_outside, &o, &err) != FT_OK &&
+    if (cover_closed_check(&c->closed, c->schedule, leaf->state, on_outside, &o, NULL, &err) !=
+            FT_OK &&
         c->doubt.code == FT_OK)
         c->doubt = err;
     if (!leaf->idle || cover_fault_is(COVER_FAULT_PROGRESS)) return;
@@ -433,6 +455,13 @@ static void on_leaf(void *context, const cover_leaf *leaf)
 
 /* ---- answers ---- */
 
+static void release_certificate(cover_certificate *certificate)
+{
+    free(certificate->text);
+    free(certificate->inputs);
+    cover_shown_free(certificate->shown);
+}
+
 static cover_certificate *add(certifying *c, cover_certificate_kind kind, cover_answer answer,
                               const char *text)
 {
@@ -453,12 +482,77 @@ static uint32_t question_ms(const certifying *c)
     return is_late(c) && ms > LATE_MS ? LATE_MS : ms;
 }
 
-/* A later epoch begins with more states than runs have there. */
-static const char *unconfirmed(certifying *c, const char *text)
+/* What the inputs refute that the solver names, if they count. */
+static const char *refuted_by(const certifying *c, cover_certificate_kind kind)
 {
-    ft_strbuf_clear(&c->text);
-    ft_strbuf_printf(&c->text, "%s, in a state that no run was found for", text);
-    return c->text.text;
+    return c->first[kind].len ? c->first[kind].text : ROWS[kind].meaning;
+}
+
+static void place(const certifying *c, cover_certificate_kind kind, cover_certificate *to)
+{
+    memcpy(to->places, c->at[kind], sizeof to->places);
+    to->n_places = c->n_at[kind];
+}
+
+static void conclude_at_entry(certifying *c, const cover_replay_of *of, cover_certificate *made)
+{
+    made->shown = cover_replay_at_entry(of);
+    if (!made->shown && cover_replay_is_needed(of)) {
+        made->text =
+            ft_strdup("the inputs that the solver names do not show it in the interpreter");
+        return;
+    }
+    made->answer = COVER_REFUTED;
+    made->text = ft_strdup(refuted_by(c, of->kind));
+    place(c, of->kind, made);
+}
+
+/* A later epoch begins with more states than runs have there: whether one of them refutes it is
+ * looked for when all else is answered. */
+static void put_off(certifying *c, const cover_replay_of *of, ft_term condition,
+                    cover_certificate *made)
+{
+    ft_strbuf text = {0};
+    cover_doubt doubt = {.of = *of,
+                         .number = c->found->all.len - 1,
+                         .text = refuted_by(c, of->kind),
+                         .n_places = c->n_at[of->kind]};
+    memcpy(doubt.places, c->at[of->kind], sizeof doubt.places);
+    cover_doubts_add(&c->doubts, &doubt, condition);
+    made->unconfirmed = true;
+    ft_strbuf_printf(&text, "%s, from a state that no run was shown to reach", doubt.text);
+    made->text = ft_strbuf_take(&text);
+}
+
+/* The solver names inputs: is the certificate refuted by them? */
+static void conclude(certifying *c, cover_certificate_kind kind, const cover_question *q)
+{
+    cover_replay_of of = {.world = &c->world,
+                          .set = c->set,
+                          .kind = kind,
+                          .subject = {c->epoch_number, c->number},
+                          .model = q->model.data,
+                          .n = q->model.len};
+    cover_certificate *made = add(c, kind, COVER_UNKNOWN, NULL);
+    made->inputs = cover_model_of_set(&c->translation, q->model.data, q->model.len);
+    made->n_inputs = (uint32_t)c->set->inputs.len;
+    if (c->epoch_number)
+        put_off(c, &of, q->condition, made);
+    else
+        conclude_at_entry(c, &of, made);
+}
+
+static void print_question(certifying *c, cover_certificate_kind kind, const cover_question *q)
+{
+    ft_strbuf text = {0}, name = {0};
+    ft_strbuf_printf(&name, "%s", ROWS[kind].name);
+    if (c->number != FT_NO_SCHEDULE)
+        ft_strbuf_printf(&name, "-%s", ft_schedule_text_of(c->set, c->schedule->name));
+    ft_strbuf_puts(&name, ".smt2");
+    cover_question_print(q, ROWS[kind].meaning, &text);
+    c->options->smt(c->options->smt_context, name.text, text.text, text.len);
+    ft_strbuf_release(&text);
+    ft_strbuf_release(&name);
 }
 
 /* Asks whether the condition has an input; one that shows it refutes the certificate. */
@@ -466,42 +560,13 @@ static void ask(certifying *c, cover_certificate_kind kind, ft_term condition)
 {
     cover_question q = {.world = &c->world, .ms = question_ms(c), .condition = condition};
     ft_answer answer = cover_ask(&q);
-    if (c->options->smt) {
-        ft_strbuf text = {0}, name = {0};
-        ft_strbuf_printf(&name, "%s", ROWS[kind].name);
-        if (c->number != FT_NO_SCHEDULE)
-            ft_strbuf_printf(&name, "-%s", ft_schedule_text_of(c->set, c->schedule->name));
-        ft_strbuf_puts(&name, ".smt2");
-        cover_question_print(&q, ROWS[kind].meaning, &text);
-        c->options->smt(c->options->smt_context, name.text, text.text, text.len);
-        ft_strbuf_release(&text);
-        ft_strbuf_release(&name);
-    }
-    if (answer == FT_ANSWER_UNSAT) {
+    if (c->options->smt) print_question(c, kind, &q);
+    if (answer == FT_ANSWER_UNSAT)
         add(c, kind, COVER_PROVED, NULL);
-    } else if (answer == FT_ANSWER_UNKNOWN) {
+    else if (answer == FT_ANSWER_UNKNOWN)
         add(c, kind, COVER_UNKNOWN, "the solver does not answer in its time");
-    } else {
-        cover_replayed r =
-            c->epoch_number
-                ? cover_replay_from_entry(&c->world, c->set, kind, q.model.data, q.model.len)
-                : cover_replay(&c->world, c->set, c->schedule, kind, q.model.data, q.model.len);
-        const char *text = c->first[kind].len ? c->first[kind].text : ROWS[kind].meaning;
-        bool doubtful = r.needs && !r.shows;
-        cover_certificate *made =
-            add(c, kind, doubtful ? COVER_UNKNOWN : COVER_REFUTED,
-                !doubtful ? text
-                : c->epoch_number
-                    ? unconfirmed(c, text)
-                    : "the inputs that the solver names do not show it in the interpreter");
-        made->inputs = cover_model_of_set(&c->translation, q.model.data, q.model.len);
-        made->n_inputs = (uint32_t)c->set->inputs.len;
-        made->replayed = r.shows;
-        if (!doubtful) {
-            memcpy(made->places, c->at[kind], sizeof made->places);
-            made->n_places = c->n_at[kind];
-        }
-    }
+    else
+        conclude(c, kind, &q);
     cover_question_release(&q);
 }
 
@@ -626,7 +691,8 @@ static void ask_from_leaves(certifying *c, ft_term domain, const ft_error *err)
             continue;
         }
         if (whole || refuted) continue;
-        if (c->found->all.len > before) free(c->found->all.data[--c->found->all.len].text);
+        if (c->found->all.len > before)
+            release_certificate(&c->found->all.data[--c->found->all.len]);
         add(c, kind, COVER_UNKNOWN, err->message);
     }
     doubt_divergence(c, first);
@@ -738,6 +804,7 @@ static void release(certifying *c)
         ft_strbuf_release(&c->first[k]);
     }
     ft_strbuf_release(&c->text);
+    cover_doubts_release(&c->doubts);
     cover_closed_release(&c->closed);
     cover_translation_release(&c->translation);
     cover_world_release(&c->world);
@@ -773,25 +840,26 @@ ft_status cover_certify(const ft_program *program, ft_schedule_set *set,
             return ft_error_set(err, FT_UNSUPPORTED,
                                 "inputs of later epochs that are not known at first cannot be "
                                 "checked");
-    certifying c = {.options = options, .set = set, .found = certificates};
-    cover_world_options world = options->world;
-    world.prefix = set->prefix;
-    world.epochs = false;
-    world.loops = has_loops(set);
-    cover_world_init(&c.world, program, &world);
+    certifying c = {.options = options,
+                    .set = set,
+                    .found = certificates,
+                    .doubts = {.options = options->world}};
+    c.doubts.options.prefix = set->prefix;
+    c.doubts.options.epochs = false;
+    c.doubts.options.loops = has_loops(set);
+    cover_world_init(&c.world, program, &c.doubts.options);
     status = cover_closed_init(&c.closed, &c.world, set, err);
     for (uint32_t i = 0; status == FT_OK && i < set->epochs.len; i++)
         status = certify_epoch(&c, i, err);
+    if (status == FT_OK) cover_doubts_settle(&c.doubts, certificates);
     release(&c);
     return status;
 }
 
 void cover_certificates_release(cover_certificates *certificates)
 {
-    for (size_t i = 0; i < certificates->all.len; i++) {
-        free(certificates->all.data[i].text);
-        free(certificates->all.data[i].inputs);
-    }
+    for (size_t i = 0; i < certificates->all.len; i++)
+        release_certificate(&certificates->all.data[i]);
     ft_vec_release(&certificates->all);
 }
 

@@ -6,6 +6,7 @@
 #define FT_COVER_CERTIFY_H
 
 #include "cover/run.h"
+#include "program/witness/witness.h"
 
 /* symbol, name, what is unsatisfiable */
 #define COVER_CERTIFICATE_TABLE(X)                                                                 \
@@ -35,6 +36,36 @@ const char *cover_answer_name(cover_answer answer); /* proved, refuted, unknown 
 /* The same, of a certificate: a refuted DIVERGENCE is a verdict of its own, `diverges`. */
 const char *cover_certificate_word(cover_certificate_kind kind, cover_answer answer);
 
+/* How an answer is known (notes on Bergan, §4): symbol, name, meaning */
+#define COVER_EVIDENCE_TABLE(X)                                                                    \
+    X(PROVED, "proved", "the solver answers unsat")                                                \
+    X(REPLAYED, "witness-replayed", "the interpreter has shown it, from the program's entry")      \
+    X(MODEL, "witness", "the solver names inputs of the entry, which need not be shown")           \
+    X(UNCONFIRMED, "witness-unconfirmed", "from a state that no run was shown to reach")           \
+    X(NONE, "unknown", "nothing is known")
+typedef enum cover_evidence {
+#define FT_ROW(symbol, name, meaning) COVER_EVIDENCE_##symbol,
+    COVER_EVIDENCE_TABLE(FT_ROW)
+#undef FT_ROW
+        COVER_EVIDENCES
+} cover_evidence;
+const char *cover_evidence_name(cover_evidence evidence);
+
+/* A run from the program's entry in the interpreter, under the set, that shows what a certificate
+ * is refuted by. */
+typedef struct cover_read { /* a value of an input: the n-th (from 0) that the thread reads */
+    char *thread, *name;    /* thread: "0.1" */
+    uint32_t n;
+    uint8_t width;
+    uint64_t bits;
+} cover_read;
+typedef struct cover_shown {
+    FT_VEC(cover_read) reads; /* in the order of the run */
+    bool witness;             /* `execution` is a witness of the program, and was judged */
+    ft_execution execution;
+} cover_shown;
+void cover_shown_free(cover_shown *shown); /* accepts NULL */
+
 /* One question. */
 typedef struct cover_certificate {
     cover_certificate_kind kind;
@@ -46,8 +77,11 @@ typedef struct cover_certificate {
     uint8_t n_places;
     uint64_t *inputs; /* REFUTED: by input of the set, those that show it; NULL: none do */
     uint32_t n_inputs;
-    bool replayed; /* the interpreter has shown it */
+    cover_shown *shown; /* REFUTED: the interpreter has shown it; NULL: it need not */
+    bool unconfirmed;   /* UNKNOWN: the inputs refute it from a state that runs may not have */
 } cover_certificate;
+
+cover_evidence cover_certificate_evidence(const cover_certificate *certificate);
 
 typedef struct cover_certificates {
     FT_VEC(cover_certificate) all;

@@ -98,7 +98,7 @@ static bool has_key(const ft_sym_state *beginning, const ft_sym_state *arrival)
 ft_status cover_closed_check(const cover_closed *closed, const ft_schedule *x,
                              const ft_sym_state *m,
                              void (*outside)(void *context, ft_term condition, const char *what),
-                             void *context, ft_error *err)
+                             void *context, ft_sym_state **kept, ft_error *err)
 {
     uint32_t threads[FT_SYM_THREADS], epoch = ft_schedule_epoch_named(closed->set, x->next);
     comparing c = {.closed = closed,
@@ -106,6 +106,7 @@ ft_status cover_closed_check(const cover_closed *closed, const ft_schedule *x,
                    .outside = outside,
                    .context = context};
     FT_REQUIRE(epoch != FT_NO_ID && epoch);
+    if (kept) *kept = NULL;
     if (!bind(closed, x, m, threads)) return is_elsewhere(&c, "a thread does not exist"), FT_OK;
     ft_sym_state *arrival = NULL;
     ft_status status = ft_sym_arrive(m, threads, (uint32_t)x->bound.len, &arrival, err);
@@ -117,6 +118,7 @@ ft_status cover_closed_check(const cover_closed *closed, const ft_schedule *x,
     } else {
         ft_sym_differs(closed->beginnings[epoch], arrival, differs, &c);
         check_init(&c, epoch);
+        if (kept) *kept = ft_sym_copy(arrival);
     }
     ft_sym_free(arrival);
     return FT_OK;

@@ -19,10 +19,12 @@ ft_status cover_closed_init(cover_closed *closed, cover_world *world, ft_schedul
 void cover_closed_release(cover_closed *closed);
 
 /* Compares the state at the end of a run of the schedule with the next epoch. Calls `outside` with
- * the conditions under which it is not there. FT_UNSUPPORTED: the state cannot be compared. */
+ * the conditions under which it is not there. FT_UNSUPPORTED: the state cannot be compared.
+ * *arrival, which the caller frees: the state as one of that epoch, or NULL, if it is none under
+ * any condition; arrival may be NULL. */
 ft_status cover_closed_check(const cover_closed *closed, const ft_schedule *schedule,
                              const ft_sym_state *state,
                              void (*outside)(void *context, ft_term condition, const char *what),
-                             void *context, ft_error *err) FT_MUST_CHECK;
+                             void *context, ft_sym_state **arrival, ft_error *err) FT_MUST_CHECK;
 
 #endif

@@ -8,15 +8,24 @@
 /* ---- conditions on inputs ---- */
 
 typedef struct asking {
-    cover_question *q;
+    const cover_asked_term *of;
     ft_session *session;
     FT_VEC(ft_expr) constants; /* by symbol; NULL: none yet */
 } asking;
 
+static ft_sort sort_of_width(uint8_t width)
+{
+    return width == 1 ? FT_BOOL_SORT : (ft_sort){FT_SORT_BITVEC, width};
+}
+
+static uint8_t width_in_world(const void *world, ft_symbol symbol)
+{
+    return ft_sym_world_input(((const cover_world *)world)->world, symbol).width;
+}
+
 static ft_sort sort_of(const cover_world *w, ft_symbol symbol)
 {
-    uint8_t width = ft_sym_world_input(w->world, symbol).width;
-    return width == 1 ? FT_BOOL_SORT : (ft_sort){FT_SORT_BITVEC, width};
+    return sort_of_width(width_in_world(w, symbol));
 }
 
 static ft_expr constant(void *context, ft_symbol symbol)
@@ -24,30 +33,40 @@ static ft_expr constant(void *context, ft_symbol symbol)
     asking *a = context;
     while (a->constants.len <= symbol) ft_vec_push(&a->constants, NULL);
     if (!a->constants.data[symbol])
-        a->constants.data[symbol] = ft_session_constant(a->session, sort_of(a->q->world, symbol));
+        a->constants.data[symbol] =
+            ft_session_constant(a->session, sort_of_width(a->of->width(a->of->context, symbol)));
     return a->constants.data[symbol];
 }
 
-static void take_model(asking *a)
+static void take_model(asking *a, cover_model *model)
 {
     for (uint32_t i = 0; i < a->constants.len; i++)
         if (a->constants.data[i])
-            ft_vec_push(&a->q->model,
-                        (cover_input){i, ft_session_bits(a->session, a->constants.data[i])});
+            ft_vec_push(model, (cover_input){i, ft_session_bits(a->session, a->constants.data[i])});
+}
+
+ft_answer cover_ask_term(const cover_asked_term *of, cover_model *model)
+{
+    FT_REQUIRE(of && model);
+    asking a = {.of = of, .session = ft_session_open(FT_SESSION_VALUES)};
+    ft_expr defined = NULL;
+    ft_expr formula = ft_session_term(a.session, of->pool, of->condition, constant, &a, &defined);
+    ft_lit all[2] = {ft_session_name(a.session, formula), FT_LIT_TRUE};
+    ft_answer answer = ft_session_check(a.session, all, 1, of->ms);
+    if (answer == FT_ANSWER_SAT) take_model(&a, model);
+    ft_session_close(a.session);
+    ft_vec_release(&a.constants);
+    return answer;
 }
 
 ft_answer cover_ask(cover_question *q)
 {
-    asking a = {.q = q, .session = ft_session_open(FT_SESSION_VALUES)};
-    ft_expr defined = NULL;
-    ft_expr formula =
-        ft_session_term(a.session, q->world->pool, q->condition, constant, &a, &defined);
-    ft_lit all[2] = {ft_session_name(a.session, formula), FT_LIT_TRUE};
-    ft_answer answer = ft_session_check(a.session, all, 1, q->ms);
-    if (answer == FT_ANSWER_SAT) take_model(&a);
-    ft_session_close(a.session);
-    ft_vec_release(&a.constants);
-    return answer;
+    cover_asked_term of = {.pool = q->world->pool,
+                           .condition = q->condition,
+                           .ms = q->ms,
+                           .width = width_in_world,
+                           .context = q->world};
+    return cover_ask_term(&of, &q->model);
 }
 
 void cover_question_release(cover_question *q)

@@ -6,15 +6,28 @@
 #include "cover/run.h"
 
 typedef struct cover_input {
-    ft_symbol symbol; /* of the world */
+    ft_symbol symbol; /* of the world, or of the question's pool */
     uint64_t bits;
 } cover_input;
+
+typedef FT_VEC(cover_input) cover_model;
+
+/* A condition of any pool, whose symbols have these widths. */
+typedef struct cover_asked_term {
+    const ft_term_pool *pool;
+    ft_term condition;
+    uint32_t ms;
+    uint8_t (*width)(const void *context, ft_symbol symbol);
+    const void *context;
+} cover_asked_term;
+/* SAT: adds the values of its symbols to the model. */
+ft_answer cover_ask_term(const cover_asked_term *asked, cover_model *model);
 
 typedef struct cover_question {
     cover_world *world;
     uint32_t ms;
     ft_term condition;
-    FT_VEC(cover_input) model; /* SAT: the inputs of the condition */
+    cover_model model; /* SAT: the inputs of the condition */
 } cover_question;
 
 ft_answer cover_ask(cover_question *question);

@@ -252,19 +252,36 @@ static void add_model(const ft_schedule_set *set, const cover_certificate *c, js
     json_decref(inputs);
 }
 
+/* The inputs in the order in which the run reads them; of many the first ones. */
+static void add_run(const cover_certificate *c, json_t *to)
+{
+    enum { MOST = 1000 };
+    json_t *run = json_array();
+    for (size_t i = 0; c->shown && i < c->shown->reads.len && i < MOST; i++) {
+        const cover_read *r = &c->shown->reads.data[i];
+        json_array_append_new(run, json_pack("{s:s, s:s, s:I, s:I}", "name", r->name, "thread",
+                                             r->thread, "n", (json_int_t)r->n + 1, "value",
+                                             (json_int_t)r->bits));
+    }
+    if (c->shown) json_object_set(to, "run", run);
+    json_decref(run);
+}
+
 static json_t *certificate_of(const ft_program *p, const ft_schedule_set *set,
                               const cover_certificate *c)
 {
     const ft_epoch *epoch = &set->epochs.data[c->epoch];
-    json_t *made = json_pack("{s:s, s:s, s:s, s:s, s:b}", "check", cover_certificate_name(c->kind),
-                             "epoch", ft_schedule_text_of(set, epoch->name), "answer",
-                             cover_certificate_word(c->kind, c->answer), "text",
-                             c->text ? c->text : "", "replayed", c->replayed);
+    json_t *made = json_pack(
+        "{s:s, s:s, s:s, s:s, s:b, s:s}", "check", cover_certificate_name(c->kind), "epoch",
+        ft_schedule_text_of(set, epoch->name), "answer", cover_certificate_word(c->kind, c->answer),
+        "text", c->text ? c->text : "", "replayed", c->shown != NULL, "evidence",
+        cover_evidence_name(cover_certificate_evidence(c)));
     if (c->schedule != FT_NO_SCHEDULE) {
         const char *name = ft_schedule_text_of(set, epoch->schedules.data[c->schedule].name);
         json_object_set_new(made, "schedule", json_string(name));
     }
     add_model(set, c, made);
+    add_run(c, made);
     add_places(p, c, made);
     return made;
 }

@@ -13,8 +13,8 @@
  *    "counts": {"paths", "entries", "schedules", "discarded", "open", "questions"},
  *    "leaves": N, "open": TEXT, "taken": TEXT, "proved": BOOL,
  *    "checks": [{"check", "meaning", "answer", "asked", "needed"}],
- *    "failed": [{"check", "epoch", "schedule", "answer", "text", "replayed", "inputs": {LABEL: N},
- *                "places"}],
+ *    "failed": [{"check", "epoch", "schedule", "answer", "text", "replayed", "evidence",
+ *                "inputs": {LABEL: N}, "run": [{"name", "thread", "n", "value"}], "places"}],
  *    "smt": {NAME: TEXT}}
  *
  * "checks" has a row for each kind of certificate (certify.h), with how many questions it took;

@@ -72,33 +72,18 @@ static ft_symbol world_symbol(cover_translation *t, ft_symbol symbol)
 typedef struct copying {
     const ft_term_pool *from;
     ft_term_pool *to;
-    ft_map *done; /* 0: it cannot be translated */
-    cover_translation *translation;
-    ft_symbol (*symbol)(cover_translation *t, ft_symbol symbol);
+    ft_map *done; /* 0: it cannot be copied */
+    ft_term (*symbol)(void *context, const ft_term_node *node);
+    void *context;
     FT_VEC(ft_term) stack;
     FT_VEC(ft_term) kids;
 } copying;
-
-/* Of terms of a set: an unknown whose content is wanted. */
-static bool is_content(const copying *c, ft_symbol symbol)
-{
-    return c->translation->arrival && c->to == c->translation->world->pool &&
-           !c->translation->set->inputs.data[symbol].n;
-}
 
 static ft_term copy_node(copying *c, ft_term term)
 {
     ft_term_node node = ft_term_get(c->from, term);
     if (node.op == FT_OP_LITERAL) return ft_term_literal(c->to, (ft_value){node.sort, node.bits});
-    if (node.op == FT_OP_SYMBOL && is_content(c, node.symbol)) {
-        const ft_schedule_input *in = &c->translation->set->inputs.data[node.symbol];
-        return ft_sym_content(c->translation->arrival,
-                              ft_schedule_text_of(c->translation->set, in->name), in->width);
-    }
-    if (node.op == FT_OP_SYMBOL) {
-        ft_symbol symbol = c->symbol(c->translation, node.symbol);
-        return symbol == FT_NO_ID ? FT_NO_TERM : ft_term_symbol(c->to, symbol, node.sort);
-    }
+    if (node.op == FT_OP_SYMBOL) return c->symbol(c->context, &node);
     c->kids.len = 0;
     for (uint32_t i = 0; i < node.n_children; i++) {
         uint64_t kid = 0;
@@ -126,33 +111,53 @@ static bool push_children(copying *c, ft_term term)
     return all;
 }
 
-static ft_term copy(copying *c, ft_term term)
+ft_term cover_copy_term(const ft_term_pool *from, ft_term_pool *to, ft_map *done,
+                        ft_term (*symbol)(void *context, const ft_term_node *node), void *context,
+                        ft_term term)
 {
-    ft_vec_push(&c->stack, term);
-    while (c->stack.len) {
-        ft_term at = c->stack.data[c->stack.len - 1];
-        if (!ft_map_get(c->done, at, NULL)) {
-            if (!push_children(c, at)) continue;
-            ft_term made = copy_node(c, at);
-            ft_map_put(c->done, at, made);
+    FT_REQUIRE(from && to && done && symbol && term != FT_NO_TERM);
+    copying c = {.from = from, .to = to, .done = done, .symbol = symbol, .context = context};
+    ft_vec_push(&c.stack, term);
+    while (c.stack.len) {
+        ft_term at = c.stack.data[c.stack.len - 1];
+        if (!ft_map_get(done, at, NULL)) {
+            if (!push_children(&c, at)) continue;
+            ft_term made = copy_node(&c, at);
+            ft_map_put(done, at, made);
         }
-        c->stack.len--;
+        c.stack.len--;
     }
     uint64_t made = 0;
-    ft_map_get(c->done, term, &made);
-    ft_vec_release(&c->stack);
-    ft_vec_release(&c->kids);
+    ft_map_get(done, term, &made);
+    ft_vec_release(&c.stack);
+    ft_vec_release(&c.kids);
     return (ft_term)made;
+}
+
+/* ---- between a world and a set ---- */
+
+static ft_term to_set(void *context, const ft_term_node *node)
+{
+    cover_translation *t = context;
+    return ft_term_symbol(t->set->pool, set_symbol(t, node->symbol), node->sort);
+}
+
+static ft_term to_world(void *context, const ft_term_node *node)
+{
+    cover_translation *t = context;
+    const ft_schedule_input *in = &t->set->inputs.data[node->symbol];
+    if (t->arrival && !in->n) /* an unknown whose content is wanted */
+        return ft_sym_content(t->arrival, ft_schedule_text_of(t->set, in->name), in->width);
+    ft_symbol symbol = world_symbol(t, node->symbol);
+    return symbol == FT_NO_ID ? FT_NO_TERM : ft_term_symbol(t->world->pool, symbol, node->sort);
 }
 
 ft_term cover_to_set(cover_translation *t, ft_term term)
 {
-    copying c = {t->world->pool, t->set->pool, &t->to_set, t, set_symbol, {0}, {0}};
-    return copy(&c, term);
+    return cover_copy_term(t->world->pool, t->set->pool, &t->to_set, to_set, t, term);
 }
 
 ft_term cover_to_world(cover_translation *t, ft_term term)
 {
-    copying c = {t->set->pool, t->world->pool, &t->to_world, t, world_symbol, {0}, {0}};
-    return copy(&c, term);
+    return cover_copy_term(t->set->pool, t->world->pool, &t->to_world, to_world, t, term);
 }

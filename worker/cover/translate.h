@@ -20,4 +20,11 @@ ft_term cover_to_set(cover_translation *translation, ft_term term);
 /* FT_NO_TERM: the program does not read an input of the term, or its thread has no number. */
 ft_term cover_to_world(cover_translation *translation, ft_term term);
 
+/* A copy in `to`, which may be the same pool, with what `symbol` gives for symbols; FT_NO_TERM: it
+ * gave none for one of them. `done` has the copies of terms that were made with the same function
+ * before. */
+ft_term cover_copy_term(const ft_term_pool *from, ft_term_pool *to, ft_map *done,
+                        ft_term (*symbol)(void *context, const ft_term_node *node), void *context,
+                        ft_term term);
+
 #endif

@@ -148,17 +148,6 @@ static void print_counts(const json_t *answer)
     printf(" not covered: %s\n", member(answer, "open"));
 }
 
-static void print_inputs(const json_t *inputs)
-{
-    const char *label, *before = ", with ";
-    json_t *value;
-    json_object_foreach((json_t *)inputs, label, value)
-    {
-        printf("%s%s = %lld", before, label, (long long)json_integer_value(value));
-        before = ", ";
-    }
-}
-
 static void print_failed(const json_t *answer, const char *check)
 {
     size_t i;
@@ -169,7 +158,10 @@ static void print_failed(const json_t *answer, const char *check)
         printf("  %s%s%s: %s", member(failed, "answer"),
                json_object_get(failed, "schedule") ? ", schedule " : "", member(failed, "schedule"),
                member(failed, "text"));
-        print_inputs(json_object_get(failed, "inputs"));
+        ft_strbuf inputs = {0};
+        ft_certificate_inputs(failed, &inputs);
+        fputs(ft_strbuf_text(&inputs), stdout);
+        ft_strbuf_release(&inputs);
         puts(json_is_true(json_object_get(failed, "replayed")) ? " (executed)" : "");
     }
 }
