@@ -124,6 +124,8 @@ struct ft_interpreter {
 /* An error of the instruction: the thread stands before the end of the process. Returns false. */
 bool ft_interpreter_fail(ft_interpreter *m, uint32_t t, ft_program_error kind, const char *format,
                          ...) FT_PRINTF(4, 5);
+/* The address of the thread's newest error; false. */
+bool ft_interpreter_error_at(ft_interpreter *m, uint32_t t, uint64_t address);
 ft_interpreter_place ft_interpreter_place_of(const ft_interpreter *m, uint32_t t);
 const ft_instruction *ft_interpreter_instruction(const ft_interpreter *m,
                                                  uint32_t t); /* the next one */

@@ -57,6 +57,14 @@ bool ft_interpreter_fail(ft_interpreter *m, uint32_t t, ft_program_error kind, c
     return false;
 }
 
+bool ft_interpreter_error_at(ft_interpreter *m, uint32_t t, uint64_t address)
+{
+    assert(m->threads.data[t].failing && m->error.thread == t);
+    m->error.address = address;
+    m->threads.data[t].error = m->error;
+    return false;
+}
+
 /* ---- a new interpreter ---- */
 
 enum { FUNCTIONS = 1 << 20, FUNCTION_SIZE = 16 };

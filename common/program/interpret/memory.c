@@ -73,8 +73,10 @@ memory_object *ft_memory_at(ft_interpreter *m, uint32_t t, word address, uint64_
     }
     memory_object *o = &m->objects.data[number - 1];
     if (o->freed) {
-        ft_interpreter_fail(m, t, FT_ERROR_FREED, "the access is %s, which was freed",
-                            outside(o, address.bits, text));
+        ft_interpreter_fail(m, t, FT_ERROR_FREED, "the access is %s, which %s",
+                            outside(o, address.bits, text),
+                            o->stack_of ? "ended with its function" : "was freed");
+        if (!o->stack_of) ft_interpreter_error_at(m, t, o->base);
         return NULL;
     }
     *offset = address.bits - o->base;
@@ -243,8 +245,10 @@ bool ft_memory_free(ft_interpreter *m, uint32_t t, word address)
     if (!o || !o->heap || address.bits != o->base)
         return ft_interpreter_fail(m, t, FT_ERROR_BAD_FREE,
                                    "0x%" PRIx64 " is not what alloc returned", address.bits);
-    if (o->freed)
-        return ft_interpreter_fail(m, t, FT_ERROR_DOUBLE_FREE, "the object was freed before");
+    if (o->freed) {
+        ft_interpreter_fail(m, t, FT_ERROR_DOUBLE_FREE, "the object was freed before");
+        return ft_interpreter_error_at(m, t, o->base);
+    }
     if (!accessed(m, t, o, 0, o->size, PLAIN_WRITE)) return false;
     tell(m, t, o, 0, o->size, PLAIN_WRITE, 0, 0);
     o->freed = true;

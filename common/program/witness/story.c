@@ -187,11 +187,18 @@ static bool is_shared(const telling *s, uint32_t object)
     return (users & (users - 1)) && s->written.data[object];
 }
 
-/* The access that a race keeps from being carried out is one of the object, too. */
-static void count_race(telling *s, const ft_interpreter_error *e)
+static bool is_of_freed(const ft_interpreter_error *e)
+{
+    return (e->kind == FT_ERROR_FREED || e->kind == FT_ERROR_DOUBLE_FREE) && e->address;
+}
+
+/* The access that a race, or an earlier free, keeps from being carried out is one of the object,
+ * too. */
+static void count_failing(telling *s, const ft_interpreter_error *e)
 {
     ft_interpreter_location l;
-    if (e->kind != FT_ERROR_RACE || !ft_interpreter_locate(s->f.m, e->address, &l)) return;
+    if (e->kind != FT_ERROR_RACE && !is_of_freed(e)) return;
+    if (!ft_interpreter_locate(s->f.m, e->address, &l)) return;
     if (l.object >= s->users.len) return;
     s->users.data[l.object] = UINT64_MAX;
     s->written.data[l.object] = true;
@@ -381,10 +388,11 @@ static const char *text_of(const json_t *json, const char *member)
     return json_string_value(json_object_get(json, member));
 }
 
+/* THREAD at FILE:LINE in FUNCTION */
 static void say_place(const json_t *access, ft_strbuf *out)
 {
     const char *location = text_of(access, "location"), *function = text_of(access, "function");
-    ft_strbuf_printf(out, " by %s", text_of(access, "thread"));
+    ft_strbuf_puts(out, text_of(access, "thread"));
     if (location) ft_strbuf_printf(out, " at %s", location);
     if (function) ft_strbuf_printf(out, " in %s", function);
 }
@@ -448,6 +456,23 @@ static void claim(json_t *events, const json_t *step)
     json_array_append(events, json_object_get(step, "event"));
 }
 
+/* Uses of synchronisation objects are no accesses of a step: the latest one by another thread. */
+static void say_earlier_use(const telling *s, const ft_interpreter_error *e, ft_strbuf *message)
+{
+    json_t *own = thread_name(e->thread), *name = address_name(s, e->address);
+    for (size_t i = json_array_size(s->steps); i-- > 0;) {
+        const json_t *step = json_array_get(s->steps, i);
+        if (json_equal(json_object_get(step, "thread"), own) ||
+            !json_equal(json_object_get(step, "object"), name))
+            continue;
+        ft_strbuf_printf(message, " races with %s by ", text_of(step, "text"));
+        say_place(step, message);
+        break;
+    }
+    json_decref(own);
+    json_decref(name);
+}
+
 static void tell_race(telling *s, const ft_interpreter_error *e, ft_story *story, json_t *final,
                       json_t *events)
 {
@@ -461,19 +486,33 @@ static void tell_race(telling *s, const ft_interpreter_error *e, ft_story *story
     json_t *access = access_of(s, e->thread, own, text_of(own, "kind"));
     add_stack(s, e->thread, access);
     ft_strbuf message = {0};
-    ft_strbuf_printf(&message, "%s of %s", text_of(own, "kind"), object ? object : "memory");
+    ft_strbuf_printf(&message, "%s of %s by ", text_of(own, "kind"), object ? object : "memory");
     say_place(access, &message);
     if (other) {
         claim(events, other);
         json_t *first = access_of(s, e->thread, other, text_of(other, "access"));
-        ft_strbuf_printf(&message, " races with %s", text_of(other, "access"));
+        ft_strbuf_printf(&message, " races with %s by ", text_of(other, "access"));
         say_place(first, &message);
         json_array_append_new(story->accesses, first);
+    } else {
+        say_earlier_use(s, e, &message);
     }
     claim(events, own);
     json_array_append_new(story->accesses, access);
     json_array_append_new(final, own);
     story->message = ft_strbuf_take(&message);
+}
+
+/* The latest step that concerns freed memory is the one that freed it. */
+static void say_free(const telling *s, const ft_interpreter_error *e, ft_strbuf *message)
+{
+    for (size_t i = json_array_size(s->steps); i-- > 0 && is_of_freed(e);) {
+        const json_t *step = json_array_get(s->steps, i);
+        if (!has_byte(step, e->address)) continue;
+        ft_strbuf_puts(message, " by ");
+        say_place(step, message);
+        return;
+    }
 }
 
 static void tell_failure(telling *s, const ft_interpreter_error *e, ft_story *story, json_t *final,
@@ -483,8 +522,10 @@ static void tell_failure(telling *s, const ft_interpreter_error *e, ft_story *st
     ft_strbuf message = {0};
     bool assertion = e->kind == FT_ERROR_ASSERTION;
     add_stack(s, e->thread, access);
-    ft_strbuf_printf(&message, assertion ? "\"%s\" fails" : "%s", e->message);
+    if (assertion) ft_strbuf_printf(&message, "\"%s\" fails by ", e->message);
     say_place(access, &message);
+    if (!assertion) ft_strbuf_printf(&message, ": %s", e->message);
+    say_free(s, e, &message);
     story->message = ft_strbuf_take(&message);
     story->kind = ft_program_error_name(e->kind);
     claim(events, step);
@@ -782,7 +823,7 @@ static ft_status count_users(telling *s, const ft_program *numbered, const ft_ex
     for (size_t i = 0; i < x->schedule.len && status == FT_OK; i++)
         status = ft_followed_step(&s->f, i, err);
     if (status == FT_OK) status = ft_followed_end(&s->f, err);
-    if (status == FT_OK) count_race(s, ft_interpreter_error_of(s->f.m));
+    if (status == FT_OK) count_failing(s, ft_interpreter_error_of(s->f.m));
     ft_followed_release(&s->f);
     s->counting = false;
     return status;
