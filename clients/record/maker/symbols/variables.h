@@ -1,5 +1,9 @@
 /* Variables of a program's file by name: global and static ones, and each thread's own, from its
- * symbol table (libelf). Of several with one name those count that its debug information has. */
+ * symbol table (libelf). Of several with one name those count that its debug information has.
+ *
+ * A name may also be one of clang's and LLVM's: FUNCTION.NAME is a static variable of a function,
+ * and a number behind another dot was added where something else had the name (`round.7`). These
+ * the debug information has. */
 #ifndef FT_RECORD_VARIABLES_H
 #define FT_RECORD_VARIABLES_H
 
