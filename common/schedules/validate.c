@@ -214,6 +214,45 @@ static ft_status check_node(checked *c, const ft_schedule *s, uint32_t i, uint64
     return FT_OK;
 }
 
+/* Does every thread of the schedule end in it, or before? Threads that stand at the epoch's begin
+ * and have no node do not. */
+static bool all_end(const checked *c, const ft_schedule *s, uint64_t ended)
+{
+    uint64_t left = 0, listed = 0;
+    for (uint32_t t = 0; t < s->threads.len; t++) {
+        char *rest;
+        const char *name = ft_schedule_text_of(c->set, s->threads.data[t]);
+        size_t own = strtoul(name, &rest, 10);
+        bool stands = !*rest && own < c->epoch->stands.len;
+        bool before = stands && c->epoch->stands.data[own].kind == FT_STANDING_ENDED;
+        if (stands) listed |= UINT64_C(1) << own;
+        if (!before && !(ended >> t & 1)) left |= UINT64_C(1) << t;
+    }
+    for (size_t i = 0; i < c->epoch->stands.len; i++)
+        if (!(listed >> i & 1) && c->epoch->stands.data[i].kind != FT_STANDING_ENDED) return false;
+    return !left;
+}
+
+/* How it ends is as its nodes say: the end of the process belongs to `exited`, and to `failed`
+ * where the program asks for it; else all threads have ended in `ended`, and one has not otherwise.
+ */
+static ft_status check_end(checked *c, const ft_schedule *s, uint64_t ended, const char *where)
+{
+    bool exits = false;
+    for (size_t i = 0; i < s->nodes.len; i++) exits |= s->nodes.data[i].kind == FT_NODE_EXIT;
+    if (exits && s->end != FT_SCHEDULE_EXITED && s->end != FT_SCHEDULE_FAILED)
+        return WRONG(c, "schedule %s ends the process, so its end is 'exited' or 'failed'", where);
+    if (!exits && s->end == FT_SCHEDULE_EXITED)
+        return WRONG(c, "schedule %s has no node that ends the process: it is not 'exited'", where);
+    if (exits || s->end == FT_SCHEDULE_EPOCH) return FT_OK;
+    bool all = all_end(c, s, ended);
+    if (s->end == FT_SCHEDULE_ENDED && !all)
+        return WRONG(c, "schedule %s has threads that do not end: it is not 'ended'", where);
+    if (s->end != FT_SCHEDULE_ENDED && all)
+        return WRONG(c, "schedule %s has the end of every thread, so its end is 'ended'", where);
+    return FT_OK;
+}
+
 /* The epoch that comes behind it, with a thread of the schedule for each of its own. */
 static ft_status check_next(checked *c, const ft_schedule *s, const char *where)
 {
@@ -246,6 +285,7 @@ static ft_status check_schedule(checked *c, const ft_schedule *s)
         return WRONG(c, "schedule %s: its end does not fit", where);
     TRY(check_names(c, s, where));
     for (uint32_t i = 0; i < s->nodes.len; i++) TRY(check_node(c, s, i, &ended, where));
+    TRY(check_end(c, s, ended, where));
     return check_next(c, s, where);
 }
 

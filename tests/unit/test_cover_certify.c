@@ -131,6 +131,12 @@ static void drop_end(ft_schedule_set *set)
     s->nodes.len--;
 }
 
+/* It claims to end with a failure. */
+static void fail_end(ft_schedule_set *set)
+{
+    set->epochs.data[0].schedules.data[0].end = FT_SCHEDULE_FAILED;
+}
+
 static const struct {
     const char *name, *program;
     cover_order order;
@@ -168,6 +174,8 @@ static const struct {
     {"a schedule that ends early", "T {" L("0") "}", COVER_ORDER_THREAD, cut, COVER_CHECK_CLOSED},
     {"a thread without its end", "T {" L("0") "}", COVER_ORDER_THREAD, drop_end,
      COVER_CHECK_SCHEDULE},
+    {"a failure that does not happen", "in x:1; T { lock 0; if x { exit 0; } unlock 0; }",
+     COVER_ORDER_THREAD, fail_end, COVER_CHECK_SCHEDULE},
     {"a failure for odd x",
      "in x:2; T { lock 0; if x % 2 != 0 { abort; } unlock 0; }"
      " T { lock 0; if x % 2 != 0 { x = x + 1; } unlock 0; }",

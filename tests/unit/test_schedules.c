@@ -66,7 +66,7 @@ static const char SET[] = "schedules 1\n"
                           "  take a\n"
                           "else\n"
                           "  take b\n"
-                          "schedule a ended\n"
+                          "schedule a blocked\n"
                           "  1:1 signal heap:#1+0 wakes nobody at @main 12\n"
                           "  1:2 end\n"
                           "schedule b epoch second\n"
@@ -219,6 +219,11 @@ static void test_schedules_wrong(void **state)
         {HEAD "none\nschedule a ended\n 0.0:1 begin\n", "not a thread", 0, 0},
         {HEAD "none\nschedule a ended\n 0:1 end\n 0:2 end\n", "after its end", 0, 0},
         {HEAD "none\nschedule a epoch f\n", "epoch f", 0, 0},
+        {HEAD "none\nschedule a ended\n 0:1 exit\n", "its end is 'exited' or 'failed'", 0, 0},
+        {HEAD "none\nschedule a exited\n 0:1 end\n", "it is not 'exited'", 0, 0},
+        {HEAD "none\nschedule a ended\n 0:1 begin\n", "it is not 'ended'", 0, 0},
+        {HEAD "none\nschedule a blocked\n 0:1 end\n", "its end is 'ended'", 0, 0},
+        {LATER "none\nschedule a ended\n 0:1 end\n", "it is not 'ended'", 0, 0},
         {HEAD "none\nschedule a ended\nschedule a ended\n", "two schedules", 0, 0},
         {HEAD "none\nepoch e\nnone\n", "two epochs", 0, 0},
         {HEAD "stands 0 lock at @f 1\nnone\n", "the program's entry", 0, 0},

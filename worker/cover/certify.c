@@ -94,6 +94,7 @@ typedef struct certifying {
     uint8_t n_at[COVER_CERTIFICATES];
     cover_certificates *found;
     bool late;      /* races of a leaf were not all looked for */
+    bool fails;     /* a run under the schedule does */
     ft_error doubt; /* why arrivals could not be compared */
     ft_strbuf text; /* scratch */
 } certifying;
@@ -445,6 +446,7 @@ static void on_leaf(void *context, const cover_leaf *leaf)
     if (leaf->kind == COVER_LEAF_ENDLESS && !cover_fault_is(COVER_FAULT_ENDS))
         blame_endless(c, leaf, condition);
     if (!leaf->fails) return;
+    c->fails = true;
     ft_strbuf place = {0};
     print_place(c, &leaf->error.place, &place);
     place_blame(c, COVER_CHECK_FAILURE, &leaf->error.place);
@@ -670,6 +672,14 @@ static void doubt_last(certifying *c, const char *why)
     last->answer = COVER_UNKNOWN;
 }
 
+/* Another path of a schedule that fails may end the process as well, but not every one. */
+static ft_term blame_end(certifying *c)
+{
+    blame(c, COVER_CHECK_SCHEDULE, truth(c, true),
+          "the schedule ends with a failure, and no run under it fails");
+    return truth(c, true);
+}
+
 /* Of paths that were not all followed nothing is proved; what was found on some may refute. */
 static void ask_from_leaves(certifying *c, ft_term domain, const ft_error *err)
 {
@@ -681,6 +691,7 @@ static void ask_from_leaves(certifying *c, ft_term domain, const ft_error *err)
         if (kind == COVER_CHECK_SCHEDULE && whole) {
             wrong = negated(c, any_of(c, &c->good));
             if (c->parting.len) wrong = either(c, wrong, any_of(c, &c->parting));
+            if (c->schedule->end == FT_SCHEDULE_FAILED && !c->fails) wrong = blame_end(c);
         }
         size_t before = c->found->all.len;
         if (whole || c->of[kind].len) ask(c, kind, both(c, domain, wrong));
@@ -717,6 +728,7 @@ static void certify_schedule(certifying *c, uint32_t number)
         cover_to_world(&c->translation, ft_schedule_condition(c->set, c->epoch_number, number));
     forget(c);
     c->doubt = (ft_error)FT_ERROR_INIT;
+    c->fails = false;
     ft_schedule_order_init(&c->order, c->schedule);
     for (uint32_t i = 0; i < c->order.n; i++)
         ft_map_put(&c->nodes,

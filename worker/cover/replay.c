@@ -267,8 +267,10 @@ static bool leaves_behind(const replaying *r, bool idle)
 
 static bool leaves(const replaying *r, ft_constrained_end end)
 {
+    bool exits = ft_interpreter_state_of(r->m) == FT_INTERPRETER_EXITED;
     return end == FT_CONSTRAINED_DIVERGED || end == FT_CONSTRAINED_STUCK ||
-           (end == FT_CONSTRAINED_PREFIX && !r->of->set->prefix);
+           (end == FT_CONSTRAINED_PREFIX && !r->of->set->prefix) ||
+           (exits && r->run.schedule->end == FT_SCHEDULE_FAILED);
 }
 
 /* The run has come to an end, or to that of an epoch. */
