@@ -93,10 +93,17 @@ void ft_constrained_init(ft_constrained *run, const ft_program *program, const f
 
 typedef struct learning {
     const ft_constrained *c;
-    const ft_interpreter *m; /* NULL: no thread has run yet */
-    ft_schedule_value value; /* NULL: what was given before */
+    const ft_interpreter *m;   /* NULL: no thread has run in the epoch yet */
+    const ft_arrival *arrival; /* of a later epoch, while it begins: has the unknowns */
+    ft_schedule_value value;   /* NULL: what was given before */
     void *context;
+    bool begins;
 } learning;
+
+static const ft_epoch *epoch_of(const ft_constrained *c)
+{
+    return &c->set->epochs.data[c->epoch];
+}
 
 /* The interpreter's thread of that name; FT_NO_ID: it has none yet. */
 static uint32_t thread_named(const learning *l, const char *wanted)
@@ -118,18 +125,19 @@ static bool learn(void *context, const ft_schedule_input *in, const char *name, 
     size_t number = (size_t)(in - l->c->set->inputs.data);
     if (in->dynamic) {
         uint32_t t = thread_named(l, thread);
-        return t != FT_NO_ID && ft_interpreter_input(l->m, 0, t, name, in->n, value);
+        return t != FT_NO_ID && ft_interpreter_input(l->m, l->c->reads, t, name, in->n, value);
     }
-    if (!l->value) return *value = l->c->given[number], true;
-    if (!l->value(l->context, in, name, thread, value)) return false;
-    l->c->given[number] = *value;
-    return true;
+    if (!l->begins) return *value = l->c->given[number], true;
+    bool known = in->n ? l->value && l->value(l->context, in, name, thread, value)
+                       : ft_arrival_read(l->arrival, name, in->width, value);
+    if (known) l->c->given[number] = *value;
+    return known;
 }
 
 /* The first schedule that is possible is the one at hand; false: none is. */
 static bool take_first(ft_constrained *c)
 {
-    const ft_epoch *e = &c->set->epochs.data[0];
+    const ft_epoch *e = epoch_of(c);
     uint32_t i = 0;
     while (i < e->schedules.len && !c->possible[i]) i++;
     if (i == e->schedules.len) return false;
@@ -137,30 +145,39 @@ static bool take_first(ft_constrained *c)
     return true;
 }
 
+/* Finds the schedules that are possible when the epoch begins, and takes the first. FT_NOT_FOUND:
+ * none is, or what is not dynamic is not known. */
+static ft_status begin_tree(ft_constrained *c, learning *l, ft_error *err)
+{
+    uint32_t n = (uint32_t)epoch_of(c)->schedules.len;
+    c->possible = ft_calloc(n + 1, sizeof *c->possible);
+    c->given = ft_calloc(c->set->inputs.len + 1, sizeof *c->given);
+    c->schedules = n;
+    ft_status status = ft_schedule_possible(c->set, c->epoch, learn, l, c->possible, err);
+    if (status == FT_OK && !take_first(c))
+        status = ft_error_set(err, FT_NOT_FOUND, "no schedule covers the inputs");
+    if (status == FT_OK) return FT_OK;
+    free(c->possible);
+    free(c->given);
+    c->possible = NULL;
+    c->given = NULL;
+    return status;
+}
+
 ft_status ft_constrained_begin(ft_constrained *run, const ft_program *program,
                                const ft_schedule_set *set, ft_schedule_value value, void *context,
                                ft_error *err)
 {
     FT_REQUIRE(run && program && set && value);
-    uint32_t n = (uint32_t)set->epochs.data[0].schedules.len;
-    ft_constrained first = {.set = set,
-                            .possible = ft_calloc(n + 1, sizeof(bool)),
-                            .given = ft_calloc(set->inputs.len + 1, sizeof(uint64_t)),
-                            .schedules = n};
-    learning l = {&first, NULL, value, context};
-    ft_status status = ft_schedule_possible(set, 0, learn, &l, first.possible, err);
-    if (status == FT_OK && !take_first(&first))
-        status = ft_error_set(err, FT_NOT_FOUND, "no schedule covers the inputs");
-    if (status == FT_OK) {
-        ft_constrained_init(run, program, set, first.schedule);
-        run->possible = first.possible;
-        run->given = first.given;
-        run->schedules = n;
-        return FT_OK;
-    }
-    free(first.possible);
-    free(first.given);
-    return status;
+    ft_constrained first = {.set = set};
+    learning l = {.c = &first, .value = value, .context = context, .begins = true};
+    ft_status status = begin_tree(&first, &l, err);
+    if (status != FT_OK) return status;
+    ft_constrained_init(run, program, set, first.schedule);
+    run->possible = first.possible;
+    run->given = first.given;
+    run->schedules = first.schedules;
+    return FT_OK;
 }
 
 /* Another schedule of which all that was done is part: names stay. */
@@ -179,6 +196,9 @@ static void change_schedule(ft_constrained *c, const ft_schedule *to)
     for (uint32_t o = 0; o < c->schedule->objects.len; o++)
         for (uint32_t k = 0; k < to->objects.len; k++)
             if (c->schedule->objects.data[o] == to->objects.data[k]) next.bound[k] = c->bound[o];
+    next.epoch = c->epoch;
+    next.old = c->old;
+    next.reads = c->reads;
     next.possible = c->possible;
     next.given = c->given;
     next.schedules = c->schedules;
@@ -191,13 +211,12 @@ static void change_schedule(ft_constrained *c, const ft_schedule *to)
 /* What the threads have read since: fewer schedules may be possible. */
 static void settle(ft_constrained *c, const ft_interpreter *m)
 {
-    const ft_epoch *e = &c->set->epochs.data[0];
-    learning l = {c, m, NULL, NULL};
+    learning l = {.c = c, .m = m};
     if (!c->possible) return;
-    ft_status status = ft_schedule_possible(c->set, 0, learn, &l, c->possible, NULL);
+    ft_status status = ft_schedule_possible(c->set, c->epoch, learn, &l, c->possible, NULL);
     assert(status == FT_OK);
     (void)status;
-    if (c->possible[c->schedule - e->schedules.data]) return;
+    if (c->possible[c->schedule - epoch_of(c)->schedules.data]) return;
     const ft_schedule *before = c->schedule;
     if (!take_first(c)) return; /* none covers the inputs: what is left diverges */
     const ft_schedule *to = c->schedule;
@@ -208,7 +227,7 @@ static void settle(ft_constrained *c, const ft_interpreter *m)
 /* Do all possible schedules have the same next node of the thread? */
 static bool all_agree(const ft_constrained *c, uint32_t thread)
 {
-    const ft_epoch *e = &c->set->epochs.data[0];
+    const ft_epoch *e = epoch_of(c);
     uint32_t own = c->names[thread], done = own == FT_NO_ID ? 0 : c->done[own];
     ft_strbuf name = {0};
     if (!c->possible) return true;
@@ -559,44 +578,62 @@ static bool bind_threads(const ft_constrained *c, const ft_interpreter *m, uint3
     return true;
 }
 
-static void begin_epoch(ft_constrained *c, const ft_interpreter *m, uint32_t epoch,
-                        uint32_t schedule, const uint32_t *threads)
+/* Takes over `tree`, which has the schedule and, with dynamic inputs, all that are possible. */
+static void begin_epoch(ft_constrained *c, const ft_interpreter *m, const ft_constrained *tree,
+                        const uint32_t *threads)
 {
-    const ft_epoch *e = &c->set->epochs.data[epoch];
     ft_constrained next;
-    ft_constrained_init(&next, c->program, c->set, &e->schedules.data[schedule]);
-    next.epoch = epoch;
+    ft_constrained_init(&next, c->program, c->set, tree->schedule);
+    next.epoch = tree->epoch;
     next.old = ft_interpreter_objects(m);
+    next.reads = ft_interpreter_reads(m);
     next.nth[0] = FT_NO_ID;
-    for (uint32_t i = 0; i < e->stands.len; i++) next.nth[threads[i]] = i;
+    next.possible = tree->possible;
+    next.given = tree->given;
+    next.schedules = tree->schedules;
+    for (uint32_t i = 0; i < epoch_of(&next)->stands.len; i++) next.nth[threads[i]] = i;
     for (uint32_t t = 0; t < ft_interpreter_thread_count(m); t++) name_thread(&next, t);
     ft_constrained_release(c);
     *c = next;
+}
+
+/* The schedule that the epoch's selector takes, or the first that is possible. */
+static ft_status select_next(const ft_arrival *arrival, ft_constrained *next,
+                             ft_schedule_value value, void *context, ft_error *err)
+{
+    learning l = {
+        .c = next, .arrival = arrival, .value = value, .context = context, .begins = true};
+    uint32_t schedule;
+    if (ft_schedule_is_tree(next->set, next->epoch)) return begin_tree(next, &l, err);
+    ft_status status = ft_arrival_select(arrival, value, context, &schedule, err);
+    if (status == FT_OK && schedule == FT_NO_SCHEDULE)
+        status = ft_error_set(err, FT_NOT_FOUND, "no schedule of epoch %s covers the state",
+                              ft_schedule_text_of(next->set, epoch_of(next)->name));
+    if (status == FT_OK) next->schedule = &epoch_of(next)->schedules.data[schedule];
+    return status;
 }
 
 ft_constrained_end ft_constrained_go_on(ft_constrained *c, const ft_interpreter *m,
                                         ft_schedule_value value, void *context, ft_error *err)
 {
     FT_REQUIRE(c->schedule->end == FT_SCHEDULE_EPOCH && ft_constrained_is_done(c));
-    uint32_t epoch = ft_schedule_epoch_named(c->set, c->schedule->next), schedule;
-    const char *name = ft_schedule_text_of(c->set, c->schedule->next);
     uint32_t threads[FT_SCHEDULE_THREADS];
+    ft_constrained next = {.set = c->set,
+                           .epoch = ft_schedule_epoch_named(c->set, c->schedule->next)};
     ft_arrival arrival;
     if (!bind_threads(c, m, threads)) {
-        (void)ft_error_set(err, FT_INPUT, "epoch %s has other threads", name);
+        (void)ft_error_set(err, FT_INPUT, "epoch %s has other threads",
+                           ft_schedule_text_of(c->set, c->schedule->next));
         return FT_CONSTRAINED_OUTSIDE;
     }
-    ft_arrival_init(&arrival, c->program, c->set, epoch, m, threads);
+    ft_arrival_init(&arrival, c->program, c->set, next.epoch, m, threads);
     ft_constrained_end end = FT_CONSTRAINED_EPOCH;
     if (ft_arrival_check(&arrival, value, context, err) != FT_OK)
         end = FT_CONSTRAINED_OUTSIDE;
-    else if (ft_arrival_select(&arrival, value, context, &schedule, err) != FT_OK)
+    else if (select_next(&arrival, &next, value, context, err) != FT_OK)
         end = FT_CONSTRAINED_UNCOVERED;
-    else if (schedule == FT_NO_SCHEDULE)
-        (void)ft_error_set(err, FT_NOT_FOUND, "no schedule of epoch %s covers the state", name),
-            end = FT_CONSTRAINED_UNCOVERED;
     ft_arrival_release(&arrival);
-    if (end == FT_CONSTRAINED_EPOCH) begin_epoch(c, m, epoch, schedule, threads);
+    if (end == FT_CONSTRAINED_EPOCH) begin_epoch(c, m, &next, threads);
     return end;
 }
 

@@ -5,9 +5,9 @@
  * A run begins in the entry, with the schedule that the caller selects. When it ends as a schedule
  * that goes on in another epoch, ft_constrained_go_on begins that one.
  *
- * With dynamic inputs of the entry (dynamic.h) the schedule at hand is one of those that are
- * possible; an operation on which they do not agree waits until the interpreter's threads have read
- * what decides between them.
+ * With dynamic inputs (dynamic.h) the schedule at hand is one of those that are possible; an
+ * operation on which they do not agree waits until the interpreter's threads have read what decides
+ * between them.
  *
  * Names of objects of the heap and the stack are bound to the address of their first operation;
  * the object has to be one that the name's thread made. */
@@ -50,10 +50,11 @@ typedef struct ft_constrained {
                                                  FT_NO_ID: it is not the epoch's any more */
     uint32_t created[FT_INTERPRETER_THREADS]; /* in this epoch */
     uint32_t old;                             /* objects that are older than it */
+    uint32_t reads;                           /* inputs that were read before it */
     uint32_t done[FT_SCHEDULE_THREADS];       /* by thread of the schedule: its nodes so far */
-    /* Dynamic inputs; NULL: none. */
-    bool *possible;     /* by schedule */
-    uint64_t *given;    /* by input of the set: those that are not dynamic */
+    /* Of an epoch with dynamic inputs; NULL: it has none. */
+    bool *possible;     /* by schedule of the epoch */
+    uint64_t *given;    /* by input of the set: the epoch's that are not dynamic, and unknowns */
     uint32_t schedules; /* of the epoch */
 } ft_constrained;
 
@@ -105,8 +106,9 @@ ft_constrained_end ft_constrained_end_of(const ft_constrained *run,
                                          const ft_interpreter *interpreter, uint32_t *thread);
 
 /* At the end EPOCH: begins the schedule's next epoch with the schedule that its selector takes.
- * `value` is asked for inputs, `thread` and `n` being those of the next epoch; it may be NULL. The
- * run is of that schedule from then on: EPOCH. Else it is as before: OUTSIDE, UNCOVERED, the error
+ * `value` is asked for inputs that are not dynamic, `thread` and `n` being those of the next epoch;
+ * it may be NULL. With dynamic inputs the run begins with the schedules that are possible. The run
+ * is of that schedule from then on: EPOCH. Else it is as before: OUTSIDE, UNCOVERED, the error
  * says why. */
 ft_constrained_end ft_constrained_go_on(ft_constrained *run, const ft_interpreter *interpreter,
                                         ft_schedule_value value, void *context, ft_error *err);

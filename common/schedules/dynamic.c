@@ -69,3 +69,14 @@ bool ft_schedules_agree(const ft_schedule *a, const ft_schedule *b, uint32_t thr
            text_of(x->peer, a->threads.data) == text_of(y->peer, b->threads.data) &&
            edges_agree(a, x, b, y);
 }
+
+bool ft_schedules_go_on_alike(const ft_schedule *a, const ft_schedule *b)
+{
+    bool goes_on = a->end == FT_SCHEDULE_EPOCH;
+    if (goes_on != (b->end == FT_SCHEDULE_EPOCH)) return false;
+    if (!goes_on) return true;
+    bool same = a->next == b->next && a->bound.len == b->bound.len;
+    for (size_t i = 0; same && i < a->bound.len; i++)
+        same = a->threads.data[a->bound.data[i]] == b->threads.data[b->bound.data[i]];
+    return same;
+}

@@ -1,6 +1,7 @@
 /* Dynamic inputs, and the schedule trees that they make of a set (Bergan 3.2.1, 3.6.2).
  *
- * A dynamic input is not known when its epoch begins, but from when its thread has read it. Until
+ * A dynamic input is not known when its epoch begins, but from when its thread has read it; which
+ * of its thread's values it is is counted from the epoch's begin. Until
  * then several schedules are *possible*: those that the selector can take, whatever the inputs are
  * that are not known. Whoever runs a program under the set lets a thread take an operation when all
  * possible schedules agree on it: that it is the thread's next node, with the same nodes before it.
@@ -31,5 +32,7 @@ uint32_t ft_schedule_node_of(const ft_schedule *schedule, uint32_t thread, uint3
 /* Have two schedules of one set the same node there, or both none? */
 bool ft_schedules_agree(const ft_schedule *a, const ft_schedule *b, uint32_t thread,
                         uint32_t number);
+/* Do two schedules of one epoch go on in the same epoch, with the same threads, or both in none? */
+bool ft_schedules_go_on_alike(const ft_schedule *a, const ft_schedule *b);
 
 #endif

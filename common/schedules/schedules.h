@@ -267,7 +267,7 @@ typedef struct ft_schedule_input {
     uint32_t thread; /* text; of an unknown FT_NO_ID */
     uint32_t n;
     uint8_t width;
-    bool dynamic;   /* an input: of the entry: known when its thread has read it (dynamic.h) */
+    bool dynamic;   /* an input: known when its thread has read it (dynamic.h) */
     bool loop;      /* the cell of a loop, by its name (program/loops.h); dynamic */
     uint32_t epoch; /* its number; 0: the entry */
 } ft_schedule_input;
@@ -352,6 +352,7 @@ bool ft_state_handle_read(const char *text, uint32_t *thread); /* false: it is n
  *   stands 1 lock at @work 7 "queue.c" 30 3
  *   stands 2 ended                                   ; or: ended detached
  *   input y 8 "y" 1 1                                ; thread 1 reads it first from now on
+ *   input z 8 "z" 1 1 dynamic                        ; and this; known when it has
  *   unknown n 32 @n+0                                ; label, width, place
  *   object heap:#1 24                                ; its size; or: 24 freed
  *   cell 1/0%i 32 0x5
@@ -377,7 +378,8 @@ void ft_schedule_term_print(const ft_schedule_set *set, ft_term term, ft_strbuf 
 /* What the reader refuses and what those who make sets must keep to: numbers in range, trees that
  * are trees, labels and names that are well-formed and different, a thread's nodes from `begin` (in
  * the entry) to `end`, peers that exist, edges from smaller numbers of other threads, terms of the
- * sort Bool over the epoch's own symbols, threads of the epoch or made in it, all threads of the
+ * sort Bool over the epoch's own symbols, an `init` of a later epoch over those that are known when
+ * it begins, threads of the epoch or made in it, all threads of the
  * next epoch bound to different ones. Whether the program has such places, objects and registers is
  * not known here. */
 ft_status ft_schedule_set_validate(const ft_schedule_set *set, ft_error *err) FT_MUST_CHECK;

@@ -244,8 +244,6 @@ static ft_status read_input(reader *r, uint32_t epoch)
     if (!at_end(r) && !loop) {
         TRY(word(r, "dynamic"));
         in.dynamic = is(r, "dynamic");
-        if (in.dynamic && epoch)
-            return FAIL(r, "an input of a later epoch is not dynamic: its begin decides");
         if (!in.dynamic)
             return FAIL(r, "an input is dynamic or nothing, not '%s'", ft_strbuf_text(&r->word));
     }
@@ -749,7 +747,7 @@ static ft_status read_state(reader *r, ft_epoch *e, bool *read)
     if (is(r, "cell")) return read_cell(r, e);
     if (is(r, "sync")) return read_sync(r, e);
     if (is(r, "local")) return read_local(r, e);
-    if (is(r, "input")) return read_input(r, epoch);
+    if (is(r, "input") || is(r, "loop")) return read_input(r, epoch);
     if (is(r, "unknown")) return read_unknown(r, epoch);
     return *read = false, FT_OK;
 }

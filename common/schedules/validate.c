@@ -74,7 +74,7 @@ static bool is_symbol(const ft_schedule_set *set, const ft_schedule_input *in)
 {
     ft_state_place place;
     if (!in->width || in->width > 64 || in->epoch >= set->epochs.len) return false;
-    if (in->dynamic && (in->epoch || !in->n)) return false;
+    if (in->dynamic && !in->n) return false;
     if (in->loop && !in->dynamic) return false;
     size_t n = threads_of(&set->epochs.data[in->epoch]);
     if (in->n) return is_thread_name(ft_schedule_text_of(set, in->thread), n);
@@ -120,13 +120,32 @@ static ft_status check_term(checked *c, ft_term term)
     return FT_OK;
 }
 
+/* An epoch that begins later is compared with the state before anything is read in it. */
+static void check_known(void *context, ft_symbol symbol)
+{
+    checked *c = context;
+    if (c->set->inputs.data[symbol].dynamic) c->strange = true;
+}
+
+static ft_status check_init(checked *c)
+{
+    const ft_epoch *e = c->epoch;
+    if (e->init == FT_NO_TERM) return FT_OK;
+    TRY(check_term(c, e->init));
+    if (e->stands.len) ft_term_symbols(c->set->pool, e->init, check_known, c);
+    if (c->strange)
+        return WRONG(c, "the init of epoch %s has an input that is not known when it begins",
+                     ft_schedule_text_of(c->set, e->name));
+    return FT_OK;
+}
+
 /* Each choice but the root is the yes or no of one before it. */
 static ft_status check_selector(checked *c)
 {
     const ft_epoch *e = c->epoch;
     const char *name = ft_schedule_text_of(c->set, e->name);
     if (!e->choices.len) return WRONG(c, "epoch %s has no selector", name);
-    if (e->init != FT_NO_TERM) TRY(check_term(c, e->init));
+    TRY(check_init(c));
     size_t named = 1;
     for (size_t i = 0; i < e->choices.len; i++) {
         const ft_choice *x = &e->choices.data[i];

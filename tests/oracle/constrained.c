@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "program/flow/loops.h"
+#include "schedules/arrival.h"
 #include "schedules/dynamic.h"
 
 enum { MOST_INPUTS = 8, MOST_STATES = 1500, MOST_EPOCHS = 100 /* of one input */ };
@@ -30,28 +31,65 @@ typedef struct checked {
     ft_loops *loops; /* taken as functions; NULL: none */
     input inputs[MOST_INPUTS];
     int n_inputs;
-    ft_intern seen;       /* how far the threads are in the epoch at hand */
-    ft_intern begun;      /* states in which epochs begin, of the input at hand */
-    FT_VEC(state) begins; /* those that are to be walked from */
+    const ft_interpreter *reads; /* the run that takes a step, or that an epoch begins in */
+    uint32_t thread;             /* of it: that takes the step */
+    const ft_constrained *next;  /* the run that goes on in another epoch; NULL: it takes a step */
+    ft_intern seen;              /* how far the threads are in the epoch at hand */
+    ft_intern begun;             /* states in which epochs begin, of the input at hand */
+    FT_VEC(state) begins;        /* those that are to be walked from */
     uint32_t states;
     constrained_counts *counts;
     constrained_fault fault;
 } checked;
 
+/* A thread's values of a name alternate: where it reads it again, the other bit. */
+static bool value_at(const checked *c, const char *name, uint32_t n, uint64_t *value)
+{
+    for (int i = 0; i < c->n_inputs; i++)
+        if (strcmp(c->inputs[i].name, name) == 0)
+            return *value = c->inputs[i].value ^ (~n & 1), true;
+    return false;
+}
+
+static uint32_t reads_of(const ft_interpreter *m, uint32_t thread, const char *name)
+{
+    uint32_t n = 0;
+    uint64_t value;
+    while (ft_interpreter_input(m, 0, thread, name, n + 1, &value)) n++;
+    return n;
+}
+
 static bool feed(void *context, const char *name, uint8_t width, uint64_t *value)
 {
-    checked *c = context;
+    const checked *c = context;
     (void)width;
-    for (int i = 0; i < c->n_inputs; i++)
-        if (strcmp(c->inputs[i].name, name) == 0) return *value = c->inputs[i].value, true;
-    return false;
+    return value_at(c, name, reads_of(c->reads, c->thread, name) + 1, value);
+}
+
+/* How often the thread of the next epoch has read the name before. */
+static uint32_t reads_before(const checked *c, const char *name, const char *thread)
+{
+    char *end;
+    unsigned long root = strtoul(thread, &end, 10);
+    if (!c->next || *end || root >= c->next->schedule->bound.len) return 0;
+    for (uint32_t t = 0; t < ft_interpreter_thread_count(c->reads); t++)
+        if (c->next->names[t] == c->next->schedule->bound.data[root])
+            return reads_of(c->reads, t, name);
+    return 0;
 }
 
 static bool value_of(void *context, const ft_schedule_input *in, const char *name,
                      const char *thread, uint64_t *value)
 {
-    (void)thread; /* every value of the name is the same */
-    return in->n && feed(context, name, in->width, value);
+    const checked *c = context;
+    return in->n && value_at(c, name, reads_before(c, name, thread) + in->n, value);
+}
+
+static void add_input(checked *c, const char *name, uint8_t width)
+{
+    for (int i = 0; i < c->n_inputs; i++)
+        if (strcmp(c->inputs[i].name, name) == 0) return;
+    if (c->n_inputs < MOST_INPUTS) c->inputs[c->n_inputs++] = (input){name, width, 0};
 }
 
 static void list_inputs(checked *c)
@@ -60,8 +98,8 @@ static void list_inputs(checked *c)
         const ft_function *function = &c->program->functions.data[f];
         for (size_t i = 0; i < function->instructions.len; i++) {
             const ft_instruction *in = &function->instructions.data[i];
-            if (in->code != FT_CODE_INPUT || c->n_inputs == MOST_INPUTS) continue;
-            c->inputs[c->n_inputs++] = (input){c->program->texts.names[in->extra], in->width, 0};
+            if (in->code == FT_CODE_INPUT)
+                add_input(c, c->program->texts.names[in->extra], in->width);
         }
     }
 }
@@ -163,6 +201,74 @@ static bool could_go_on(const state *s)
     return false;
 }
 
+static bool step(checked *c, ft_constrained *run, ft_interpreter *m, uint32_t thread,
+                 uint64_t variant)
+{
+    c->reads = m;
+    c->thread = thread;
+    return ft_constrained_step(run, m, thread, variant) != FT_CONSTRAINED_DIVERGES;
+}
+
+/* With loops as functions the selector needs what only a run knows: that of one run, to the epoch's
+ * end. */
+static const ft_schedule *schedule_of_run(checked *c, const ft_constrained *begin,
+                                          const ft_interpreter *at)
+{
+    ft_constrained run;
+    bool any = true;
+    ft_interpreter *m = ft_interpreter_copy(at);
+    ft_constrained_copy(&run, begin);
+    while (any && ft_interpreter_state_of(m) == FT_INTERPRETER_GOING) {
+        uint64_t variant = 0, v;
+        uint32_t last = FT_NO_ID;
+        any = false;
+        for (uint32_t t = 0; t < ft_interpreter_thread_count(m) && !any; t++) {
+            ft_interpreter_operation o;
+            ft_constrained_look look = ft_constrained_next(&run, m, t, &v);
+            if (look != FT_CONSTRAINED_FOLLOWS && look != FT_CONSTRAINED_EXITS) continue;
+            (void)ft_interpreter_stands_before(m, t, &o);
+            any = o.code != FT_CODE_EXIT && o.code != FT_CODE_FAIL;
+            last = t;
+            variant = v;
+        }
+        any = last != FT_NO_ID && step(c, &run, m, last, variant);
+    }
+    const ft_schedule *found = run.schedule;
+    ft_interpreter_free(m);
+    ft_constrained_release(&run);
+    return found;
+}
+
+/* The one of a later epoch with dynamic inputs, of which all will be read. NULL: none. */
+static const ft_schedule *schedule_of_inputs(checked *c, const ft_constrained *next,
+                                             const ft_constrained *before, const ft_interpreter *m)
+{
+    uint32_t threads[FT_SCHEDULE_THREADS], schedule = FT_NO_SCHEDULE;
+    ft_arrival arrival;
+    if (!ft_schedule_is_tree(c->set, next->epoch)) return next->schedule;
+    if (c->loops) return schedule_of_run(c, next, m);
+    for (uint32_t t = 0; t < ft_interpreter_thread_count(m); t++)
+        if (next->nth[t] != FT_NO_ID) threads[next->nth[t]] = t;
+    c->reads = m;
+    c->next = before;
+    ft_arrival_init(&arrival, c->program, c->set, next->epoch, m, threads);
+    if (ft_arrival_select(&arrival, value_of, c, &schedule, NULL) != FT_OK)
+        schedule = FT_NO_SCHEDULE;
+    ft_arrival_release(&arrival);
+    c->next = NULL;
+    return schedule == FT_NO_SCHEDULE ? NULL
+                                      : &c->set->epochs.data[next->epoch].schedules.data[schedule];
+}
+
+/* The state, and whether values that are read next are the first ones. */
+static void key_of(const checked *c, const ft_interpreter *m, ft_strbuf *key)
+{
+    ft_interpreter_state_bytes(m, key);
+    for (uint32_t t = 0; t < ft_interpreter_thread_count(m); t++)
+        for (int i = 0; i < c->n_inputs; i++)
+            ft_strbuf_puts(key, reads_of(m, t, c->inputs[i].name) % 2 ? "1" : "0");
+}
+
 /* The next epoch begins where none of its schedules began as yet. */
 static void go_on(checked *c, const state *s)
 {
@@ -170,18 +276,25 @@ static void go_on(checked *c, const state *s)
     ft_strbuf key = {0};
     uint32_t known = c->begun.len;
     state next = copy(c, s);
+    c->reads = s->m;
+    c->next = &s->run;
     ft_constrained_end end = ft_constrained_go_on(&next.run, next.m, value_of, c, &err);
-    ft_interpreter_state_bytes(next.m, &key);
+    c->next = NULL;
+    key_of(c, next.m, &key);
     if (end != FT_CONSTRAINED_EPOCH) {
         wrong(c, ft_constrained_end_name(end));
         snprintf(c->fault.why, sizeof c->fault.why, "%s", err.message);
     } else if (known < MOST_EPOCHS && ft_intern_add(&c->begun, key.text, key.len) == known) {
-        free(next.position);
-        next.schedule = next.run.schedule;
-        next.position = ft_calloc(next.schedule->nodes.len + 1, sizeof *next.position);
-        next.steps = 0;
-        ft_vec_push(&c->begins, next);
-        next.m = NULL;
+        next.schedule = schedule_of_inputs(c, &next.run, &s->run, next.m);
+        if (next.schedule) {
+            free(next.position);
+            next.position = ft_calloc(next.schedule->nodes.len + 1, sizeof *next.position);
+            next.steps = 0;
+            ft_vec_push(&c->begins, next);
+            next.m = NULL;
+        } else {
+            wrong(c, "no schedule of a later epoch covers the inputs");
+        }
     }
     if (next.m) drop(&next);
     ft_strbuf_release(&key);
@@ -254,8 +367,7 @@ static void take(checked *c, state *s, uint32_t thread, uint64_t variant)
     uint32_t before[FT_SCHEDULE_THREADS], after[FT_SCHEDULE_THREADS];
     done_of(c, s, before);
     s->steps++;
-    if (ft_constrained_step(&s->run, s->m, thread, variant) == FT_CONSTRAINED_DIVERGES)
-        wrong(c, "a thread ends before its nodes");
+    if (!step(c, &s->run, s->m, thread, variant)) wrong(c, "a thread ends before its nodes");
     done_of(c, s, after);
     for (uint32_t t = 0; t < c->schedule->threads.len; t++)
         for (uint32_t k = before[t]; k < after[t]; k++) {
@@ -312,37 +424,6 @@ static void walk_epoch(checked *c, state *s)
     ft_intern_release(&c->seen);
 }
 
-/* With loops as functions the selector needs what only a run knows: that of one run, to its end. */
-static const ft_schedule *schedule_of_run(checked *c, const ft_interpreter_options *options)
-{
-    ft_constrained run;
-    const ft_schedule *found = NULL;
-    bool any = true;
-    if (ft_constrained_begin(&run, c->program, c->set, value_of, c, NULL) != FT_OK) return NULL;
-    ft_interpreter *m = ft_interpreter_new(c->program, options);
-    while (any && ft_interpreter_state_of(m) == FT_INTERPRETER_GOING) {
-        uint64_t variant, v;
-        uint32_t last = FT_NO_ID;
-        any = false;
-        for (uint32_t t = 0; t < ft_interpreter_thread_count(m) && !any; t++) {
-            ft_interpreter_operation o;
-            ft_constrained_look look = ft_constrained_next(&run, m, t, &v);
-            if (look != FT_CONSTRAINED_FOLLOWS && look != FT_CONSTRAINED_EXITS) continue;
-            (void)ft_interpreter_stands_before(m, t, &o);
-            any = o.code != FT_CODE_EXIT && o.code != FT_CODE_FAIL;
-            last = t;
-            variant = v;
-        }
-        any = last != FT_NO_ID;
-        if (any && ft_constrained_step(&run, m, last, variant) == FT_CONSTRAINED_DIVERGES)
-            any = false;
-    }
-    found = run.schedule;
-    ft_interpreter_free(m);
-    ft_constrained_release(&run);
-    return found;
-}
-
 static void check_input(checked *c)
 {
     ft_error err = FT_ERROR_INIT;
@@ -350,21 +431,23 @@ static void check_input(checked *c)
     c->counts->inputs++;
     ft_interpreter_options options = {
         .races = true, .max_steps = 20000, .loops = c->loops, .input = feed, .context = c};
-    if (c->loops) {
-        const ft_schedule *own = schedule_of_run(c, &options);
-        if (!own) return wrong(c, "no schedule covers the inputs");
-        number = (uint32_t)(own - c->set->epochs.data[0].schedules.data);
-    } else {
-        if (ft_schedule_select(c->set, 0, value_of, c, &number, &err) != FT_OK)
-            return wrong(c, "an input of the selector is unknown");
-        if (number == FT_NO_SCHEDULE) return wrong(c, "no schedule covers the inputs");
-    }
     state s = {.m = ft_interpreter_new(c->program, &options)};
-    s.schedule = &c->set->epochs.data[0].schedules.data[number];
-    if (!ft_schedule_is_tree(c->set, 0))
-        ft_constrained_init(&s.run, c->program, c->set, s.schedule);
-    else if (ft_constrained_begin(&s.run, c->program, c->set, value_of, c, &err) != FT_OK)
+    bool tree = ft_schedule_is_tree(c->set, 0);
+    if (tree && ft_constrained_begin(&s.run, c->program, c->set, value_of, c, &err) != FT_OK)
         return ft_interpreter_free(s.m), wrong(c, "no schedule is possible");
+    if (tree && c->loops) {
+        s.schedule = schedule_of_run(c, &s.run, s.m);
+    } else {
+        ft_status status = ft_schedule_select(c->set, 0, value_of, c, &number, &err);
+        if (status != FT_OK || number == FT_NO_SCHEDULE) {
+            wrong(c,
+                  status ? "an input of the selector is unknown" : "no schedule covers the inputs");
+            if (tree) ft_constrained_release(&s.run);
+            return ft_interpreter_free(s.m);
+        }
+        s.schedule = &c->set->epochs.data[0].schedules.data[number];
+    }
+    if (!tree) ft_constrained_init(&s.run, c->program, c->set, s.schedule);
     s.position = ft_calloc(s.schedule->nodes.len + 1, sizeof *s.position);
     ft_vec_push(&c->begins, s);
     while (c->begins.len) {

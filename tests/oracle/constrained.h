@@ -19,10 +19,11 @@ typedef struct constrained_counts {
     uint64_t inputs, epochs, runs, ends[FT_CONSTRAINED_ENDS];
 } constrained_counts;
 
-/* Every input of the program (its `input` instructions, each read once): a schedule is selected,
- * each run under it ends as it, or, with prefixes, by the end of the process before, and operations
- * on one object come in the schedule's order. So does each run of each later epoch, from every
- * state in which it begins (100 of an input). The first fault. */
+/* Every input of the program (its `input` instructions; a thread that reads one again gets the
+ * other value of its lowest bit): a schedule is selected, each run under it ends as it, or, with
+ * prefixes, by the end of the process before, and operations on one object come in the schedule's
+ * order. So does each run of each later epoch, from every state in which it begins (100 of an
+ * input). The first fault. */
 constrained_fault constrained_check(const ft_program *program, const ft_schedule_set *set,
                                     constrained_counts *counts);
 

@@ -10,6 +10,7 @@
 
 #include "program/binary.h"
 #include "schedules/constrained.h"
+#include "schedules/dynamic.h"
 
 typedef struct run {
     char **inputs;
@@ -82,12 +83,16 @@ static int run_all(run *r, ft_error *err)
     ft_constrained c;
     if (ft_schedule_select(r->set, 0, value_of, r, &schedule, err) != FT_OK) return 99;
     if (schedule == FT_NO_SCHEDULE) return puts("uncovered"), 3;
+    if (!ft_schedule_is_tree(r->set, 0))
+        ft_constrained_init(&c, r->program, r->set,
+                            &r->set->epochs.data[0].schedules.data[schedule]);
+    else if (ft_constrained_begin(&c, r->program, r->set, value_of, r, err) != FT_OK)
+        return 99;
     ft_interpreter *m = ft_interpreter_new(r->program, &options);
-    ft_constrained_init(&c, r->program, r->set, &r->set->epochs.data[0].schedules.data[schedule]);
     ft_constrained_end end = FT_CONSTRAINED_EPOCH;
     while (end == FT_CONSTRAINED_EPOCH) {
-        note_schedule(r, &c);
         take_turns(r, &c, m);
+        note_schedule(r, &c); /* with dynamic inputs it is known at the end */
         end = ft_constrained_end_of(&c, m, &thread);
         if (end == FT_CONSTRAINED_EPOCH) end = ft_constrained_go_on(&c, m, value_of, r, err);
     }

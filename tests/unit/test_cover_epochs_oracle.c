@@ -17,9 +17,10 @@
 #include "oracle/constrained.h"
 #include "oracle/mini.h"
 #include "oracle/mini_random.h"
+#include "schedules/dynamic.h"
 
 typedef struct tally {
-    unsigned programs, epochs, open, racy, proved, mutated, wrong;
+    unsigned programs, epochs, trees, open, racy, proved, mutated, wrong;
 } tally;
 
 /* A search or a check that asks too often is cut: the same on every machine. */
@@ -41,8 +42,29 @@ static uint64_t draw(uint64_t *random, uint64_t n)
     return *random % n;
 }
 
+/* Which inputs are known when an epoch begins. */
+typedef enum known {
+    ALL,  /* all */
+    LATE, /* threads read some; those are given before, like the others */
+    READ, /* those are known when they are read */
+    LEFT  /* and what loops compute, when they are left: no loop is executed */
+} known;
+
+/* What a thread reads first, or first in each round, decides about the next operation. */
+static void add_read(uint64_t *random, ft_strbuf *text)
+{
+    static const char *const READS[] = {
+        " read _a p; if _a { lock 1; unlock 1; } ",
+        " read _b q; lock 0; g0 = _b; unlock 0; ",
+        " lock 1; read _a q; unlock 1; if _a { lock 0; unlock 0; } ",
+        " read _a p; if _a == 0 { lock 1; marker; unlock 1; } ",
+        " lock 0; g0 = g0 + 1; unlock 0; read _a p; if _a { ret; } ",
+    };
+    ft_strbuf_puts(text, READS[draw(random, sizeof READS / sizeof READS[0])]);
+}
+
 /* Threads go round for ever, some of them, or have markers between their statements. */
-static void make_text(uint64_t seed, ft_strbuf *text)
+static void make_text(uint64_t seed, known kind, ft_strbuf *text)
 {
     ft_strbuf plain = {0};
     uint64_t random = seed * 77;
@@ -50,6 +72,8 @@ static void make_text(uint64_t seed, ft_strbuf *text)
     bool wraps = false;
     mini_features features = mini_random_features(seed);
     features.children = features.endless = features.arrays = features.computed_locks = false;
+    features.late = kind == LATE || kind == READ || (kind == LEFT && seed % 4 == 0);
+    features.counting = kind == LEFT;
     mini_random(seed, features, &plain);
     for (const char *c = plain.text; *c; c++) {
         bool begins = *c == '{' && !depth++;
@@ -57,6 +81,7 @@ static void make_text(uint64_t seed, ft_strbuf *text)
         if (*c == '}' && !--depth && wraps) ft_strbuf_puts(text, " } ");
         ft_strbuf_add(text, c, 1);
         if (begins && wraps) ft_strbuf_puts(text, " while 1 { ");
+        if (begins && features.late && draw(&random, 3)) add_read(&random, text);
         if (*c == ';' && depth && draw(&random, 12) == 0) ft_strbuf_puts(text, " marker; ");
     }
     ft_strbuf_release(&plain);
@@ -199,14 +224,20 @@ static void mutate(const char *text, const ft_program *p, const ft_schedule_set 
     ft_strbuf_release(&out);
 }
 
-static void check(uint64_t seed, const char *text, tally *t)
+static void check(uint64_t seed, known kind, const char *text, tally *t)
 {
+    static const char *const SOME[] = {"p", "q", NULL}, *const EVERY[] = {"*", NULL};
+    bool late = kind == READ || (kind == LEFT && seed % 4 == 0);
     unsigned asked = 0;
     cover_search_options options = {.world = {.prefix = seed % 4 != 0,
                                               .should_stop = should_stop,
                                               .context = &asked,
                                               .order = (cover_order)(seed % COVER_ORDERS),
                                               .seed = seed,
+                                              .loops = kind == LEFT,
+                                              .dynamic = !late           ? NULL
+                                                         : seed % 5 == 0 ? EVERY
+                                                                         : SOME,
                                               .max_operations = 300},
                                     .epochs = COVER_EPOCHS_MARKERS,
                                     .max_entries = 60,
@@ -221,6 +252,7 @@ static void check(uint64_t seed, const char *text, tally *t)
     if (cover_search(p, &options, &set, &counts, &err) == FT_OK) {
         constrained_fault fault = constrained_check(p, set, &runs);
         t->epochs += (unsigned)counts.epochs;
+        for (uint32_t e = 1; e < set->epochs.len; e++) t->trees += ft_schedule_is_tree(set, e);
         t->open += counts.open > 0;
         t->racy += fault.races;
         if (fault.what && !fault.races && !counts.open)
@@ -234,26 +266,51 @@ static void check(uint64_t seed, const char *text, tally *t)
     ft_program_free(p);
 }
 
-static void test_epochs_oracle(void **state)
+static void check_all(known kind)
 {
-    (void)state;
     uint64_t first = number("FT_SEED_START", 1), n = number("FT_SEEDS", 25);
     tally t = {0};
     for (uint64_t seed = first; seed < first + n; seed++) {
         ft_strbuf text = {0};
-        make_text(seed, &text);
+        make_text(seed, kind, &text);
         if (n == 1) print_message("%s\n", text.text);
         /* remainders and products of unknowns of 32 bits take the solver long */
-        if (!strpbrk(text.text, "%*")) check(seed, text.text, &t);
+        if (!strpbrk(text.text, "%*")) check(seed, kind, text.text, &t);
         ft_strbuf_release(&text);
     }
-    print_message("%u programs, %u epochs, %u not covered, %u racy, %u proved; %u mutated sets, %u "
-                  "of them wrong\n",
-                  t.programs, t.epochs, t.open, t.racy, t.proved, t.mutated, t.wrong);
+    print_message("%u programs, %u epochs, %u trees in later ones, %u not covered, %u racy, %u "
+                  "proved; %u mutated sets, %u of them wrong\n",
+                  t.programs, t.epochs, t.trees, t.open, t.racy, t.proved, t.mutated, t.wrong);
+}
+
+static void test_epochs_oracle(void **state)
+{
+    (void)state;
+    check_all(ALL);
+}
+
+static void test_epochs_late(void **state)
+{
+    (void)state;
+    check_all(LATE);
+}
+
+static void test_epochs_dynamic(void **state)
+{
+    (void)state;
+    check_all(READ);
+}
+
+static void test_epochs_loops(void **state)
+{
+    (void)state;
+    check_all(LEFT);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_epochs_oracle)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_epochs_oracle), cmocka_unit_test(test_epochs_late),
+        cmocka_unit_test(test_epochs_dynamic), cmocka_unit_test(test_epochs_loops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

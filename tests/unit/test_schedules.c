@@ -46,6 +46,8 @@ static const char SET[] = "schedules 1\n"
                           "stands 1 leave last at @main 12\n"
                           "stands 2 ended detached\n"
                           "input x@1 8 \"x\" 1 1\n"
+                          "input y@1 8 \"y\" 0 2 dynamic\n"
+                          "loop i@1 8 \"@main head %i\" 1 1\n"
                           "unknown n 32 @n+0\n"
                           "unknown i 1 0/1%i.0\n"
                           "unknown own 16 1@own+2\n"
@@ -203,7 +205,8 @@ static void test_schedules_wrong(void **state)
         {"schedules 1\n", "no epoch", 2, 1},
         {"schedules 1\ninput x 65 \"x\" 0 1\n", "1 to 64", 2, 9},
         {"schedules 1\ninput x 8 \"x\" 0 1\ninput x 8 \"y\" 0 1\n", "label", 3, 7},
-        {LATER "input y 8 \"y\" 0 1 dynamic\n", "later epoch", 8, 19},
+        {LATER "input y 1 \"y\" 0 1 dynamic\ninit y\nnone\n", "not known when it begins", 0, 0},
+        {LATER "input y 8 \"y\" 0 1 late\n", "dynamic or nothing", 8, 19},
         {HEAD "if (= x y)\n", "y", 4, 9},
         {HEAD "if x\n", "Bool", 4, 4},
         {HEAD "if (= x #x00)\n  take a\n", "not complete", 6, 1},

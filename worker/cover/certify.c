@@ -361,8 +361,8 @@ static void blame_endless(certifying *c, const cover_leaf *leaf, ft_term conditi
 static ft_term possible_of(void *context, uint32_t schedule, const bool *known)
 {
     certifying *c = context;
-    ft_term possible =
-        cover_to_world(&c->translation, ft_schedule_possible_condition(c->set, 0, schedule, known));
+    ft_term possible = cover_to_world(
+        &c->translation, ft_schedule_possible_condition(c->set, c->epoch_number, schedule, known));
     return possible ? possible : truth(c, true);
 }
 
@@ -737,11 +737,12 @@ static void certify_schedule(certifying *c, uint32_t number)
     ft_term domain = condition ? both(c, c->init, condition) : truth(c, true);
     cover_following f = {.world = &c->world,
                          .set = c->set,
+                         .epoch = c->epoch_number,
                          .schedule = c->schedule,
                          .begin = c->closed.beginnings[c->epoch_number],
                          .condition = domain,
                          .leaf = on_leaf,
-                         .part = c->epoch_number ? NULL : on_parting,
+                         .part = on_parting,
                          .possible = possible_of,
                          .context = c,
                          .max_leaves = c->options->max_leaves};
@@ -847,11 +848,6 @@ ft_status cover_certify(const ft_program *program, ft_schedule_set *set,
     FT_REQUIRE(program && set && options && certificates);
     ft_status status = cover_fits(program, set, err);
     if (status != FT_OK) return status;
-    for (size_t i = 0; i < set->inputs.len; i++)
-        if (set->inputs.data[i].dynamic && set->inputs.data[i].epoch)
-            return ft_error_set(err, FT_UNSUPPORTED,
-                                "inputs of later epochs that are not known at first cannot be "
-                                "checked");
     certifying c = {.options = options,
                     .set = set,
                     .found = certificates,

@@ -141,7 +141,7 @@ ft_status cover_choose(cover_asked *a, bool alone, cover_choice *c, ft_error *er
     *c = (cover_choice){0};
     ft_error few = FT_ERROR_INIT;
     ft_status status;
-    if (a->epochs != COVER_EPOCHS_AUTO || a->world.dynamic || !cover_has_markers(a->program)) {
+    if (a->epochs != COVER_EPOCHS_AUTO || !cover_has_markers(a->program)) {
         cover_search_options options = options_of(a, a->epochs);
         status = search(a, &options, SHARE_OF_SEARCH, c, err);
     } else {

@@ -61,7 +61,7 @@ static void drop(path *p)
 
 static const ft_epoch *epoch_of(const walking *w)
 {
-    return &w->f->set->epochs.data[0];
+    return &w->f->set->epochs.data[w->f->epoch];
 }
 
 static path copy_of(const walking *w, const path *from)
@@ -213,11 +213,21 @@ static void find_known(const walking *w, const path *p, bool *known)
     for (size_t i = 0; i < set->inputs.len; i++) {
         const ft_schedule_input *in = &set->inputs.data[i];
         known[i] = !in->dynamic || cover_fault_is(COVER_FAULT_UNREAD);
-        if (known[i]) continue;
+        if (known[i] || in->epoch != w->f->epoch) continue;
         uint32_t thread = cover_world_thread(w->f->world, ft_schedule_text_of(set, in->thread));
         known[i] = thread != FT_NO_ID &&
                    ft_sym_reads(p->m, thread, ft_schedule_text_of(set, in->name)) >= in->n;
     }
+}
+
+/* When the other schedule is possible on the path, by what was read. */
+static ft_term when_possible(walking *w, const path *p, uint32_t other)
+{
+    bool *known = ft_calloc(w->f->set->inputs.len + 1, sizeof *known);
+    find_known(w, p, known);
+    ft_term possible = w->f->possible(w->f->context, other, known);
+    free(known);
+    return possible;
 }
 
 /* When the other schedule, which has not that node of the thread, is possible on the path;
@@ -229,11 +239,13 @@ static ft_term when_other(walking *w, const path *p, uint32_t other, uint32_t th
     if (p->parted[other] || s == w->f->schedule ||
         ft_schedules_agree(w->f->schedule, s, thread, number))
         return FT_NO_TERM;
-    bool *known = ft_calloc(w->f->set->inputs.len + 1, sizeof *known);
-    find_known(w, p, known);
-    ft_term possible = w->f->possible(w->f->context, other, known);
-    free(known);
-    return possible;
+    return when_possible(w, p, other);
+}
+
+static void part_from(walking *w, path *p, uint32_t node, uint32_t other, ft_term possible)
+{
+    p->parted[other] = true;
+    w->f->part(w->f->context, &(cover_parting){node, other, possible, p->terms.data, p->terms.len});
 }
 
 /* The thread's node of that number is next (or none is left): which schedules part here? */
@@ -242,8 +254,7 @@ static void part(walking *w, path *p, uint32_t node, uint32_t thread, uint32_t n
     for (uint32_t i = 0; p->parted && i < epoch_of(w)->schedules.len; i++) {
         ft_term possible = when_other(w, p, i, thread, number);
         if (possible == FT_NO_TERM) continue;
-        p->parted[i] = true;
-        w->f->part(w->f->context, &(cover_parting){node, i, possible, p->terms.data, p->terms.len});
+        part_from(w, p, node, i, possible);
     }
 }
 
@@ -279,6 +290,10 @@ static void part_at_end(walking *w, path *p)
             while (ft_schedule_node_of(w->f->schedule, thread, n) != FT_NO_ID) n++;
             part(w, p, FT_NO_ID, thread, n);
         }
+    /* and the next epoch begins when it is decided which */
+    for (uint32_t i = 0; p->parted && i < e->schedules.len; i++)
+        if (!p->parted[i] && !ft_schedules_go_on_alike(w->f->schedule, &e->schedules.data[i]))
+            part_from(w, p, FT_NO_ID, i, when_possible(w, p, i));
 }
 
 /* ---- leaves ---- */
@@ -668,7 +683,7 @@ static ft_status begin(walking *w)
     for (uint32_t t = 0; t < ft_sym_thread_count(first.m); t++)
         if (ft_sym_stands_before(first.m, t, &o)) w->places[t] = o.place;
     first.bound = ft_calloc(w->f->schedule->objects.len + 1, sizeof *first.bound);
-    if (w->f->part && ft_schedule_is_tree(w->f->set, 0))
+    if (w->f->part && ft_schedule_is_tree(w->f->set, w->f->epoch))
         first.parted = ft_calloc(epoch_of(w)->schedules.len + 1, sizeof *first.parted);
     ft_answer answer = ft_sym_assume(first.m, w->f->condition);
     if (answer == FT_ANSWER_SAT) {

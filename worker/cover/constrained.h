@@ -62,11 +62,12 @@ typedef struct cover_parting {
 typedef struct cover_following {
     cover_world *world;
     const ft_schedule_set *set;
+    uint32_t epoch; /* in the set; with `part` alone */
     const ft_schedule *schedule;
     const ft_sym_state *begin; /* of its epoch; NULL: the entry */
     ft_term condition;         /* of the world: inputs that select the schedule */
     void (*leaf)(void *context, const cover_leaf *leaf);
-    /* NULL: the set has no dynamic inputs. Of each other schedule the first on a path; and the
+    /* NULL: the epoch has no dynamic inputs. Of each other schedule the first on a path; and the
      * condition, a term of the world, under which a schedule is possible when the inputs of the set
      * with known[i] are. */
     void (*part)(void *context, const cover_parting *parting);

@@ -38,9 +38,7 @@ void cover_world_init(cover_world *w, const ft_program *program, const cover_wor
                        .should_stop = options->should_stop,
                        .context = options->context};
     if (!w->max_operations) w->max_operations = 100000;
-    /* What is not known when an epoch begins parts schedules of the entry alone. */
-    bool one = options->loops || options->dynamic;
-    if (options->epochs && !one) cover_markers_init(&w->markers, w->flow);
+    if (options->epochs) cover_markers_init(&w->markers, w->flow);
     if (options->loops) w->loops = ft_loops_find(program);
     cover_control_init(&w->control, w->flow, &w->markers, options->prefix);
     w->control.loops = w->loops;
@@ -403,10 +401,21 @@ static ft_status run(running *r, ft_schedule_end *end)
     return FT_OK;
 }
 
+/* A loop that is taken as a function is not executed, and may be the first of another one's body.
+ */
+static bool loop_is_marked(const cover_world *w, uint32_t number)
+{
+    const ft_loop *l = &w->loops->all.data[number];
+    const ft_block *header = &w->program->functions.data[l->function].blocks.data[l->header];
+    return cover_is_marker(&w->markers, l->function, header->instructions);
+}
+
 static void follow_run(void *follower, const ft_sym_state *state, const ft_sym_note *note)
 {
     running *r = follower;
     cover_trace_follow(r->trace, state, note);
+    if (note->kind == FT_SYM_LOOP && loop_is_marked(r->w, note->object))
+        r->marked[note->thread] = true;
     if (note->kind != FT_SYM_AT) return;
     uint32_t function = r->w->program->symbols.data[note->place.function].index;
     if (cover_is_marker(&r->w->markers, function, note->place.instruction))

@@ -866,8 +866,7 @@ ft_status cover_search(const ft_program *program, const cover_search_options *op
                        ft_schedule_set **set, cover_search_counts *counts, ft_error *err)
 {
     FT_REQUIRE(program && options && set && counts);
-    bool one = options->epochs == COVER_EPOCHS_ONE || options->world.dynamic;
-    bool marked = !one && cover_has_markers(program);
+    bool marked = options->epochs != COVER_EPOCHS_ONE && cover_has_markers(program);
     ft_error own = FT_ERROR_INIT;
     if (marked && options->epochs == COVER_EPOCHS_AUTO &&
         cover_search_few(program, options, set, counts, &own) == FT_OK)
