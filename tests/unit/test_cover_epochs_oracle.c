@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,7 +196,7 @@ static void complain(const char *text, const ft_schedule_set *set, const constra
 {
     ft_strbuf out = {0};
     ft_schedule_set_print(set, &out);
-    print_message("%s\n%s", text, out.text);
+    printf("%s\n%s", text, out.text); /* a message of cmocka is cut */
     ft_strbuf_release(&out);
     fail_msg("%s: inputs %u %u %u %u, epoch %u: %s: %s", what, (unsigned)fault->inputs[0],
              (unsigned)fault->inputs[1], (unsigned)fault->inputs[2], (unsigned)fault->inputs[3],
