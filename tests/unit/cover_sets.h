@@ -23,4 +23,17 @@
     "  0.1:1 begin after 0:2\n  0.1:2 lock @locks+0 after 0.2:3\n  0.1:3 unlock @locks+0\n"        \
     "  0.1:4 end\n  0:4 join 0.1 after 0.1:4\n  0:5 join 0.2 after 0.2:4\n  0:6 exit\n"
 
+/* The same schedules in an epoch that begins before a marker of the first thread. */
+#define COVER_LATER_PARTS                                                                          \
+    "if p\n  take a\nelse\n  take b\nschedule a exited\n"                                          \
+    "  0:1 atomic_load 0@foretell_marker_cell+0\n  0:2 create 0.1\n  0:3 create 0.2\n"             \
+    "  0.1:1 begin after 0:2\n  0.1:2 lock @locks+0\n  0.1:3 unlock @locks+0\n  0.1:4 end\n"       \
+    "  0.2:1 begin after 0:3\n  0.2:2 lock @locks+0 after 0.1:3\n  0.2:3 unlock @locks+0\n"        \
+    "  0.2:4 end\n  0:4 join 0.1 after 0.1:4\n  0:5 join 0.2 after 0.2:4\n  0:6 exit\n"            \
+    "schedule b exited\n"                                                                          \
+    "  0:1 atomic_load 0@foretell_marker_cell+0\n  0:2 create 0.1\n  0:3 create 0.2\n"             \
+    "  0.2:1 begin after 0:3\n  0.2:2 lock @locks+0\n  0.2:3 unlock @locks+0\n  0.2:4 end\n"       \
+    "  0.1:1 begin after 0:2\n  0.1:2 lock @locks+0 after 0.2:3\n  0.1:3 unlock @locks+0\n"        \
+    "  0.1:4 end\n  0:4 join 0.1 after 0.1:4\n  0:5 join 0.2 after 0.2:4\n  0:6 exit\n"
+
 #endif

@@ -450,6 +450,62 @@ static void test_cover_parts(void **state)
     }
 }
 
+/* The set's text with the parts in its second epoch: the lines of the state alone are kept. */
+static void part_later(const ft_schedule_set *from, const char *thread, ft_strbuf *out)
+{
+    ft_strbuf all = {0};
+    ft_schedule_set_print(from, &all);
+    const char *later = strstr(all.text, "\nepoch e1\n"), *line = strchr(later + 1, '\n') + 1;
+    ft_strbuf_puts(out, "schedules 1\nprefix yes\nepoch entry\ntake s\nschedule s epoch e1\n"
+                        "  0:1 begin\n  next 0\nepoch e1\n");
+    while (strncmp(line, "stands", 6) == 0 || strncmp(line, "cell", 4) == 0 ||
+           strncmp(line, "sync", 4) == 0 || strncmp(line, "unknown", 7) == 0) {
+        const char *end = strchr(line, '\n') + 1;
+        ft_strbuf_add(out, line, (size_t)(end - line));
+        line = end;
+    }
+    ft_strbuf_printf(out, "input p 1 \"p\" %s 1 dynamic\n" COVER_LATER_PARTS, thread);
+    ft_strbuf_release(&all);
+}
+
+/* The same in an epoch that begins at a marker of @main. */
+static void test_cover_later_parts(void **state)
+{
+#define MAIN " M { marker; create 1; create 2; join 1; join 2; }"
+    static const struct {
+        const char *program, *thread;
+        bool right;
+    } ROWS[] = {{COVER_READS_FIRST MAIN, "0.1", true}, {COVER_READS_LATE MAIN, "0.1", false}};
+#undef MAIN
+    (void)state;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        constrained_counts runs = {0};
+        cover_search_counts counts;
+        ft_strbuf text = {0};
+        ft_error err = FT_ERROR_INIT;
+        ft_schedule_set *from = NULL, *set = NULL;
+        ft_program *p = mini_program(ROWS[i].program);
+        cover_search_options options = {.world.prefix = true, .epochs = COVER_EPOCHS_MARKERS};
+        assert_int_equal(cover_search(p, &options, &from, &counts, &err), FT_OK);
+        part_later(from, ROWS[i].thread, &text);
+        if (ft_schedule_set_read(text.text, text.len, &set, &err) != FT_OK)
+            fail_msg("%u: %s\n%s", (unsigned)err.line, err.message, text.text);
+        constrained_fault fault = constrained_check(p, set, &runs);
+        cover_certificates found = certify(p, set);
+        cover_answer answer = cover_certificates_answer(&found, COVER_CHECK_SCHEDULE);
+        if (cover_certificates_hold(&found) != ROWS[i].right || !fault.what != ROWS[i].right ||
+            answer != (ROWS[i].right ? COVER_PROVED : COVER_REFUTED)) {
+            print_all(set, &found);
+            fail_msg("row %u; brute force: %s", (unsigned)i, fault.what ? fault.what : "right");
+        }
+        cover_certificates_release(&found);
+        ft_schedule_set_free(from);
+        ft_schedule_set_free(set);
+        ft_strbuf_release(&text);
+        ft_program_free(p);
+    }
+}
+
 static void check_trees(bool loops)
 {
     unsigned held = 0, refused = 0, wrong = 0, right = 0, parted = 0;
@@ -554,6 +610,7 @@ int main(void)
         cmocka_unit_test(test_cover_mutations),
         cmocka_unit_test(test_cover_divergence),
         cmocka_unit_test(test_cover_parts),
+        cmocka_unit_test(test_cover_later_parts),
         cmocka_unit_test(test_cover_dynamic),
         cmocka_unit_test(test_cover_loops),
     };
