@@ -350,12 +350,46 @@ static void test_epochs_no_object(void **state)
     }
 }
 
+/* ---- questions ---- */
+
+typedef struct names {
+    char *all[200];
+    size_t n;
+} names;
+
+static void note_name(void *context, const char *name, const char *text, size_t length)
+{
+    names *seen = context;
+    assert_true(length == strlen(text) && seen->n < sizeof seen->all / sizeof *seen->all);
+    for (size_t i = 0; i < seen->n; i++) assert_string_not_equal(seen->all[i], name);
+    seen->all[seen->n++] = ft_strdup(name);
+}
+
+/* Every certificate's question has a file of its own, also those of later epochs. */
+static void test_epochs_questions(void **state)
+{
+    (void)state;
+    names seen = {0};
+    cover_certify_options options = {.smt = note_name, .smt_context = &seen};
+    cover_certificates found = {0};
+    cover_search_counts counts;
+    ft_program *p = mini_program("in n:2; T { _i = 0; while _i < n {" L("0") "_i = _i + 1; } }");
+    ft_schedule_set *set = search(p, false, &counts);
+    assert_true(set->epochs.len > 1);
+    assert_int_equal(cover_certify(p, set, &options, &found, NULL), FT_OK);
+    assert_int_equal(seen.n, found.all.len);
+    for (size_t i = 0; i < seen.n; i++) free(seen.all[i]);
+    cover_certificates_release(&found);
+    ft_schedule_set_free(set);
+    ft_program_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_epochs_markers),   cmocka_unit_test(test_epochs_golden_ids),
         cmocka_unit_test(test_epochs_programs),  cmocka_unit_test(test_epochs_late),
-        cmocka_unit_test(test_epochs_no_object),
+        cmocka_unit_test(test_epochs_no_object), cmocka_unit_test(test_epochs_questions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

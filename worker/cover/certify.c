@@ -544,16 +544,17 @@ static void conclude(certifying *c, cover_certificate_kind kind, const cover_que
         conclude_at_entry(c, &of, made);
 }
 
-static void print_question(certifying *c, cover_certificate_kind kind, const cover_question *q)
+/* Under a name for a file that no other question of the set has. */
+static void hand_out(certifying *c, cover_certificate_kind kind, const ft_strbuf *question)
 {
-    ft_strbuf text = {0}, name = {0};
-    ft_strbuf_printf(&name, "%s", ROWS[kind].name);
+    ft_strbuf name = {0};
+    ft_strbuf_puts(&name, ROWS[kind].name);
+    if (c->epoch_number)
+        ft_strbuf_printf(&name, "-%s", ft_schedule_text_of(c->set, c->epoch->name));
     if (c->number != FT_NO_SCHEDULE)
         ft_strbuf_printf(&name, "-%s", ft_schedule_text_of(c->set, c->schedule->name));
     ft_strbuf_puts(&name, ".smt2");
-    cover_question_print(q, ROWS[kind].meaning, &text);
-    c->options->smt(c->options->smt_context, name.text, text.text, text.len);
-    ft_strbuf_release(&text);
+    c->options->smt(c->options->smt_context, name.text, question->text, question->len);
     ft_strbuf_release(&name);
 }
 
@@ -561,8 +562,12 @@ static void print_question(certifying *c, cover_certificate_kind kind, const cov
 static void ask(certifying *c, cover_certificate_kind kind, ft_term condition)
 {
     cover_question q = {.world = &c->world, .ms = question_ms(c), .condition = condition};
+    ft_strbuf text = {0};
     ft_answer answer = cover_ask(&q);
-    if (c->options->smt) print_question(c, kind, &q);
+    if (c->options->smt) {
+        cover_question_print(&q, ROWS[kind].meaning, &text);
+        hand_out(c, kind, &text);
+    }
     if (answer == FT_ANSWER_UNSAT)
         add(c, kind, COVER_PROVED, NULL);
     else if (answer == FT_ANSWER_UNKNOWN)
@@ -570,6 +575,7 @@ static void ask(certifying *c, cover_certificate_kind kind, ft_term condition)
     else
         conclude(c, kind, &q);
     cover_question_release(&q);
+    ft_strbuf_release(&text);
 }
 
 /* ---- check-order: positions of nodes as integers, which edges and threads order ---- */
@@ -594,12 +600,8 @@ static void check_order(certifying *c)
     if (cover_fault_is(COVER_FAULT_ORDERED)) q.pairs.len = 0;
     ft_strbuf text = {0};
     if (c->options->smt) {
-        ft_strbuf name = {0};
-        ft_strbuf_printf(&name, "%s-%s.smt2", ROWS[COVER_CHECK_ORDER].name,
-                         ft_schedule_text_of(c->set, s->name));
         cover_order_print(&q, ROWS[COVER_CHECK_ORDER].meaning, &text);
-        c->options->smt(c->options->smt_context, name.text, text.text, text.len);
-        ft_strbuf_release(&name);
+        hand_out(c, COVER_CHECK_ORDER, &text);
         ft_strbuf_clear(&text);
     }
     cover_pair pair;
