@@ -13,7 +13,40 @@ struct cover_preference {
     const ft_schedule *schedule;           /* of the path at hand; NULL: none */
     ft_map nodes;                          /* thread of the world and number -> node */
     uint32_t numbers[FT_SCHEDULE_THREADS]; /* by thread of the schedule: that of the world */
+    bool has[FT_NODE_KINDS];               /* by group: some node of the set is of it */
+    uint32_t done[FT_SYM_THREADS];         /* by thread of the world: operations that count */
 };
+
+/* Kinds that recordings do not tell apart count as one. */
+static ft_node_kind group_of(ft_node_kind kind)
+{
+    static const ft_node_kind groups[FT_NODE_KINDS] = {[FT_NODE_TRY_LOCK] = FT_NODE_LOCK,
+                                                       [FT_NODE_TIMED_LOCK] = FT_NODE_LOCK,
+                                                       [FT_NODE_READ_LOCK] = FT_NODE_LOCK,
+                                                       [FT_NODE_WRITE_LOCK] = FT_NODE_LOCK,
+                                                       [FT_NODE_TRY_READ_LOCK] = FT_NODE_LOCK,
+                                                       [FT_NODE_TRY_WRITE_LOCK] = FT_NODE_LOCK,
+                                                       [FT_NODE_RW_UNLOCK] = FT_NODE_UNLOCK,
+                                                       [FT_NODE_TIMED_WAIT] = FT_NODE_WAIT,
+                                                       [FT_NODE_TIMED_WAKE] = FT_NODE_WAKE,
+                                                       [FT_NODE_SEM_TRY] = FT_NODE_SEM_WAIT,
+                                                       [FT_NODE_SEM_TIMED] = FT_NODE_SEM_WAIT,
+                                                       [FT_NODE_ATOMIC_STORE] = FT_NODE_ATOMIC_LOAD,
+                                                       [FT_NODE_ATOMIC_UPDATE] =
+                                                           FT_NODE_ATOMIC_LOAD,
+                                                       [FT_NODE_ATOMIC_SWAP] = FT_NODE_ATOMIC_LOAD};
+    return groups[kind] ? groups[kind] : kind;
+}
+
+static void find_groups(cover_preference *p)
+{
+    for (size_t e = 0; e < p->set->epochs.len; e++)
+        for (size_t i = 0; i < p->set->epochs.data[e].schedules.len; i++) {
+            const ft_schedule *s = &p->set->epochs.data[e].schedules.data[i];
+            for (size_t k = 0; k < s->nodes.len; k++)
+                p->has[group_of((ft_node_kind)s->nodes.data[k].kind)] = true;
+        }
+}
 
 /* ---- witnesses ---- */
 
@@ -174,6 +207,7 @@ ft_status cover_preference_read(const ft_program *program, const char *text, siz
     if (status != FT_OK) return status;
     *preference = ft_calloc(1, sizeof **preference);
     (*preference)->set = set;
+    find_groups(*preference);
     return FT_OK;
 }
 
@@ -211,6 +245,7 @@ void cover_preference_begin(cover_preference *p, cover_world *world, const ft_sy
     if (!p) return;
     ft_map_release(&p->nodes);
     p->nodes = (ft_map){0};
+    memset(p->done, 0, sizeof p->done);
     p->schedule = NULL;
     if (ft_schedule_select(p->set, 0, value_of, &a, &number, NULL) != FT_OK) return;
     if (number == FT_NO_SCHEDULE) return;
@@ -224,10 +259,16 @@ void cover_preference_begin(cover_preference *p, cover_world *world, const ft_sy
     }
 }
 
-cover_wish cover_preference_of(const cover_preference *p, uint32_t thread, uint32_t number)
+void cover_preference_note(cover_preference *p, uint32_t thread, ft_node_kind kind)
+{
+    if (p) p->done[thread] += p->has[group_of(kind)];
+}
+
+cover_wish cover_preference_of(const cover_preference *p, uint32_t thread)
 {
     cover_wish wish = {.at = UINT64_MAX, .peer = FT_NO_ID};
-    if (!p || !p->schedule || !ft_map_get(&p->nodes, (uint64_t)thread << 32 | number, &wish.at))
+    if (!p || !p->schedule ||
+        !ft_map_get(&p->nodes, (uint64_t)thread << 32 | (p->done[thread] + 1), &wish.at))
         return wish;
     const ft_node *node = &p->schedule->nodes.data[wish.at];
     if (node->kind == FT_NODE_SIGNAL && node->peer != FT_NO_ID) wish.peer = p->numbers[node->peer];

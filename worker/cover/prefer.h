@@ -2,7 +2,9 @@
  * of the program (program/witness/witness.h), or those of a schedule set, of which each path
  * prefers the one that the set selects for its inputs.
  *
- * An operation is known by its thread's name and its number in its thread. So where a path departs
+ * An operation is known by its thread's name and its number in its thread, among those of the kinds
+ * that the execution has: a recording has no initialisations, and a set that was made from one
+ * has none, either. Operations of other kinds come with what follows them. So where a path departs
  * from the execution (a branch goes elsewhere, the set is of an earlier version of the program) the
  * order of the rest is preferred still. A thread whose operations are used up comes last. */
 #ifndef FT_COVER_PREFER_H
@@ -25,8 +27,9 @@ void cover_preference_free(cover_preference *preference); /* accepts NULL */
 /* Before a path, of which `state` is the beginning, with inputs at hand. */
 void cover_preference_begin(cover_preference *preference, cover_world *world,
                             const ft_sym_state *state);
-/* Of the thread's operation of that number, from 1. NULL: nothing is preferred. */
-cover_wish cover_preference_of(const cover_preference *preference, uint32_t thread,
-                               uint32_t number);
+/* The thread has done an operation of the path. NULL is accepted. */
+void cover_preference_note(cover_preference *preference, uint32_t thread, ft_node_kind kind);
+/* Of the thread's next operation. NULL: nothing is preferred. */
+cover_wish cover_preference_of(const cover_preference *preference, uint32_t thread);
 
 #endif

@@ -224,7 +224,7 @@ static bool choose(running *r, uint32_t *thread, ft_sym_operation *o, uint64_t *
         if (r->w->order == COVER_ORDER_THREAD) t = i == 0 ? from : i <= from ? i - 1 : i;
         ft_sym_operation own;
         uint64_t v = 0;
-        cover_wish wish = cover_preference_of(r->w->preference, t, r->graph.counts[t] + 1);
+        cover_wish wish = cover_preference_of(r->w->preference, t);
         int how = willingness(r, t, &wish, &own, &v);
         if (how < best) many = 0;
         bool takes =
@@ -264,7 +264,10 @@ static ft_status record(running *r, uint32_t t, const ft_sym_operation *o, uint6
     ft_node_kind kind;
     if (o->code == FT_CODE_ATOMIC_BEGIN)
         return refuse(r, o, "schedule sets have no atomic sections");
-    if (o->code == FT_CODES) return cover_graph_begin(&r->graph, t), FT_OK;
+    if (o->code == FT_CODES) {
+        cover_preference_note(r->w->preference, t, FT_NODE_BEGIN);
+        return cover_graph_begin(&r->graph, t), FT_OK;
+    }
     if (o->code == FT_CODE_FAIL || (o->code == FT_CODE_EXIT && th->next.instruction == FT_NO_ID)) {
         r->trace->entries.data[th->last - 1].fails = true;
         cover_graph_exit(&r->graph, t, &o->place);
@@ -285,6 +288,7 @@ static ft_status record(running *r, uint32_t t, const ft_sym_operation *o, uint6
     if (kind == FT_NODE_WAIT || kind == FT_NODE_TIMED_WAIT) th->since = ++r->time;
     if (kind == FT_NODE_JOIN || kind == FT_NODE_DETACH) e->peer = (uint32_t)o->object;
     if (kind == FT_NODE_CREATE) e->peer = (uint32_t)variant - 1;
+    cover_preference_note(r->w->preference, t, kind);
     cover_graph_add(&r->graph, t, kind, o, variant);
     return FT_OK;
 }

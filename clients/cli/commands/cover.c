@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "findings/findings.h"
 #include "programs/programs.h"
+#include "recorded/recorded.h"
 #include "report/certificates.h"
 #include "terminal/terminal.h"
 
@@ -29,16 +30,21 @@ static ft_status read_file(const char *path, ft_strbuf *text, ft_error *err)
     return good ? FT_OK : ft_error_set(err, FT_USAGE, "%s cannot be read, or is too large", path);
 }
 
+static ft_status add_text(json_t *question, const char *member, const char *path,
+                          const ft_strbuf *text, ft_error *err)
+{
+    json_t *made = json_stringn(ft_strbuf_text(text), text->len);
+    if (!made) return ft_error_set(err, FT_INPUT, "%s is not a text in UTF-8", path);
+    json_object_set_new(question, member, made);
+    return FT_OK;
+}
+
 /* Adds the text of a file as a member. */
 static ft_status add_file(json_t *question, const char *member, const char *path, ft_error *err)
 {
     ft_strbuf text = {0};
     ft_status status = read_file(path, &text, err);
-    json_t *made = status == FT_OK ? json_stringn(ft_strbuf_text(&text), text.len) : NULL;
-    if (made)
-        json_object_set_new(question, member, made);
-    else if (status == FT_OK)
-        status = ft_error_set(err, FT_INPUT, "%s is not a text in UTF-8", path);
+    if (status == FT_OK) status = add_text(question, member, path, &text, err);
     ft_strbuf_release(&text);
     return status;
 }
@@ -46,6 +52,35 @@ static ft_status add_file(json_t *question, const char *member, const char *path
 static bool is_order(const char *word)
 {
     return strcmp(word, "thread") == 0 || strcmp(word, "trace") == 0 || strcmp(word, "seed") == 0;
+}
+
+/* A set, and not a document in JSON or a recording? */
+static bool is_set(const char *text)
+{
+    return strncmp(text, "schedules ", 10) == 0;
+}
+
+/* A document that is not a trace of Foretell's, whose first line says what it is. */
+static bool is_witness(const char *text)
+{
+    size_t blank = strspn(text, " \t\r\n");
+    const char *end = strchr(text + blank, '\n'), *word = strstr(text, "\"format\"");
+    return text[blank] == '{' && !(word && (!end || word < end) && strstr(word, "\"foretell\""));
+}
+
+/* The order of a file is the text of a witness or set as it is, and that of a recording as a set.
+ */
+static ft_status add_file_order(json_t *question, const char *path, ft_error *err)
+{
+    ft_strbuf text = {0};
+    ft_status status = read_file(path, &text, err);
+    if (status == FT_OK && !is_set(ft_strbuf_text(&text)) && !is_witness(ft_strbuf_text(&text))) {
+        ft_strbuf_clear(&text);
+        status = ft_recorded_order(path, &text, err);
+    }
+    if (status == FT_OK) status = add_text(question, "prefer", path, &text, err);
+    ft_strbuf_release(&text);
+    return status;
 }
 
 /* --order: a word, or a file. */
@@ -61,7 +96,7 @@ static ft_status add_order(const ft_options *o, json_t *question, ft_error *err)
                             "--order: '%s' is not thread, trace or seed, and there is no file of "
                             "that name",
                             order);
-    return add_file(question, "prefer", order, err);
+    return add_file_order(question, order, err);
 }
 
 static ft_status make_question(const ft_options *o, json_t *question, ft_error *err)

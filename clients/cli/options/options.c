@@ -220,7 +220,7 @@ static const option_row rows[] = {
     {"order", 0, VALUE_TEXT, "ORDER", NULL, MEMBER(schedule_order), BIT(COVER),
      "the schedule that is preferred: thread: a thread runs as long as it can (default); trace: "
      "threads take turns; seed: at random, from --seed; else a file: the order of a witness of the "
-     "program that `explore` found, or of a schedule set"},
+     "program that `explore` found, of a recorded run of it, or of a schedule set"},
     {"seed", 0, VALUE_NUMBER, "N", NULL, MEMBER(seed), BIT(COVER), "the seed of --order seed"},
     {"dynamic", 0, VALUE_TEXTS, "NAME", NULL, MEMBER(dynamic), BIT(COVER),
      "this input is not known when the program begins, only when its thread has read it: schedules "

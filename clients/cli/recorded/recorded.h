@@ -125,4 +125,11 @@ bool ft_feed_write(const ft_feed *feed, int fd, uint64_t limit);
 void ft_feed_tell(const ft_feed *feed, const char *log, uint64_t limit, ft_trace *trace,
                   bool quiet);
 
+/* ---- order.c */
+
+/* Appends the order of the synchronisation in a trace of any format as a schedule set of one
+ * schedule: threads by creation, each one's operations by their kinds, of the same object all
+ * (worker/cover/prefer.h). FT_LIMIT: it has too many threads. */
+ft_status ft_recorded_order(const char *path, ft_strbuf *out, ft_error *err) FT_MUST_CHECK;
+
 #endif
