@@ -413,11 +413,13 @@ ft_status ft_exploring_plan(const ft_program *program, const json_t *spec, ft_ex
     FT_REQUIRE(program && spec && plan);
     ft_exploring x = {.program = program, .progress = progress, .share = share};
     ft_status status = ft_exploring_begin(&x, spec, err);
-    if (is_shared(&x) && share.soft_ms / 1e3 < x.seconds)
-        x.seconds = share.soft_ms / 1e3;
+    bool proved = status == FT_OK && ft_exploring_prove(&x);
+    double soft = ft_exploring_now() - x.began + share.soft_ms / 1e3;
+    if (is_shared(&x) && soft < x.seconds)
+        x.seconds = soft;
     else
         x.share.soft_ms = 0;
-    if (status == FT_OK) status = explore(&x, err);
+    if (status == FT_OK && !proved) status = explore(&x, err);
     if (status == FT_OK) status = conclude(&x, plan, err);
     ft_exploring_release(&x);
     return status;

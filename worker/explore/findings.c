@@ -122,8 +122,7 @@ void ft_exploring_note(ft_exploring *x, const ft_x_run *run, const ft_execution 
     f->switches = switches;
 }
 
-/* Was it lowered with a bound on threads (clients/lower/models/threads.c)? */
-static bool bounds_threads(const ft_program *p)
+bool ft_exploring_bounds_threads(const ft_program *p)
 {
     static const char NAME[] = "foretell_most_threads";
     uint32_t symbol = ft_intern_find(&p->names, NAME, sizeof NAME - 1);
@@ -146,7 +145,7 @@ void ft_exploring_take_facts(ft_exploring *x)
     x->bounded = ft_backend_bounded(x->backend);
     if (x->cutoffs) /* executions that were cut behind a cutoff do not count */
         x->bounded = x->outcome.total.cut || x->outcome.tree.cut || x->counts.cut;
-    if (bounds_threads(x->program)) x->bounded = true;
+    if (ft_exploring_bounds_threads(x->program)) x->bounded = true;
     free(x->open);
     x->open = open ? ft_strdup(open) : NULL;
     const char *lingers = ft_backend_lingers(x->backend);
@@ -310,6 +309,13 @@ static void judge_rest(const ft_exploring *x, rest *r)
     }
 }
 
+/* The same by a proof. */
+static void set_proved(const ft_exploring *x, rest *r)
+{
+    set_rest(r, FT_VERDICT_SAFE, FT_REASON_UNSAT);
+    ft_strbuf_printf(&r->text, "no assertion fails, with any number of threads: %s", x->proof);
+}
+
 static json_t *rest_record(const rest *r, ft_check check)
 {
     ft_strbuf key = {0};
@@ -366,7 +372,12 @@ static void explain(const ft_exploring *x, json_t *notes)
 static json_t *notes_of(const ft_exploring *x, const rest *r)
 {
     json_t *notes = json_array();
-    add_note(notes, "explored", json_sprintf("explored: %s", ft_strbuf_text(&r->text)));
+    if (x->proof)
+        add_note(
+            notes, "proved",
+            json_sprintf("proved: no assertion fails, with any number of threads: %s", x->proof));
+    if (!x->proof)
+        add_note(notes, "explored", json_sprintf("explored: %s", ft_strbuf_text(&r->text)));
     if (x->points.len)
         add_note(notes, "points",
                  json_sprintf("threads also change in front of the %zu accesses of data races",
@@ -406,7 +417,10 @@ ft_status ft_exploring_conclude(ft_exploring *x, json_t **plan, ft_error *err)
     (void)err;
     rest r = {0};
     json_t *records = json_array();
-    judge_rest(x, &r);
+    if (x->proof) /* there was no search */
+        set_proved(x, &r);
+    else
+        judge_rest(x, &r);
     for (size_t i = 0; i < x->failures.len; i++) add_failure(x, i, records);
     for (int c = 0; c < FT_CHECKS; c++) {
         bool hidden = c == FT_CHECK_RACE && x->widened && r.verdict == FT_VERDICT_SAFE;

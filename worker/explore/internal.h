@@ -51,6 +51,7 @@ typedef struct ft_exploring {
     bool bounded;
     char *open;          /* why some run was left open; NULL: none was */
     json_t *explained;   /* lines about the last round, where they are wanted; NULL: they are not */
+    char *proof;         /* that no assertion fails, in words; NULL: none was found */
     char *lingers;       /* where a thread's further rounds were not tried; NULL: nowhere */
     ft_backend *backend; /* while a round runs */
     /* of a search that is shared out */
@@ -91,7 +92,16 @@ bool ft_exploring_hands_back(const ft_exploring *x);
 void ft_exploring_hand_back(ft_exploring *x, ft_x_subtrees *open, ft_x_subtrees *proposals,
                             json_t *plan);
 
+/* ---- proving.c */
+
+/* Of a job that looks for failed assertions alone: is there a proof that none fails? Then it is in
+ * `proof`, and there is nothing to search. */
+bool ft_exploring_prove(ft_exploring *x);
+
 /* ---- findings.c */
+
+/* Was it lowered with a bound on threads (clients/lower/models/threads.c)? */
+bool ft_exploring_bounds_threads(const ft_program *program);
 
 bool ft_exploring_has_inputs(const ft_program *program);
 bool ft_exploring_has(ft_check check); /* is it one that programs can fail? */

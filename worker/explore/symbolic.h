@@ -23,7 +23,7 @@
  * is found where a run has it.
  *
  * Imports: common/base, common/explore, common/program, common/program/interpret,
- * common/program/witness, common/report, common/verdict, symbolic. */
+ * common/program/witness, common/report, common/verdict, modular, symbolic. */
 #ifndef FT_WORKER_EXPLORE_SYMBOLIC_H
 #define FT_WORKER_EXPLORE_SYMBOLIC_H
 

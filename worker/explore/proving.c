@@ -1,0 +1,26 @@
+/* Assertions by proof: for any number of threads, and however often loops go round. */
+#include <stdlib.h>
+
+#include "explore/internal.h"
+#include "modular/modular.h"
+
+/* Exploring never ends a program that was lowered with a bound on threads, so that more of the time
+ * goes to the proof there. */
+static double time_to_prove(const ft_exploring *x)
+{
+    enum { SHARE = 5, SHARE_BOUNDED = 2 };
+    bool bounded = ft_exploring_bounds_threads(x->program);
+    return x->hard_seconds / (bounded ? SHARE_BOUNDED : SHARE);
+}
+
+bool ft_exploring_prove(ft_exploring *x)
+{
+    ft_strbuf why = {0};
+    ft_modular_options options = {.seconds = time_to_prove(x)};
+    for (int c = 0; c < FT_CHECKS; c++)
+        if (x->checks[c] != (c == FT_CHECK_ASSERTION)) return false;
+    if (ft_modular_prove(x->program, &options, &why) == FT_MODULAR_PROVED)
+        x->proof = ft_strdup(ft_strbuf_text(&why));
+    ft_strbuf_release(&why);
+    return x->proof != NULL;
+}
