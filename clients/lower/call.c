@@ -173,6 +173,35 @@ static ft_status call_modelled(lowering *l, LLVMValueRef call, const char *name,
     return FT_OK;
 }
 
+/* Functions of math.h that the compiler has as its own: the models of these names. */
+static const struct {
+    const char *name, *of_double, *of_float;
+} MATHS[] = {{"llvm.floor.", "floor", "floorf"}, {"llvm.ceil.", "ceil", "ceilf"},
+             {"llvm.trunc.", "trunc", "truncf"}, {"llvm.round.", "round", "roundf"},
+             {"llvm.sqrt.", "sqrt", "sqrtf"},    {"llvm.minnum.", "fmin", "fminf"},
+             {"llvm.maxnum.", "fmax", "fmaxf"},  {"llvm.copysign.", "copysign", "copysignf"}};
+
+static ft_status call_math(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)ended;
+    ft_operand o[2];
+    uint32_t n = (uint32_t)LLVMGetNumArgOperands(call);
+    uint8_t width = 0;
+    size_t i = 0;
+    while (strncmp(name, MATHS[i].name, strlen(MATHS[i].name)) != 0) i++;
+    if (!lower_width(l, LLVMTypeOf(call), &width) || width > 64)
+        return lower_fail(l, "a long double, or a vector");
+    assert(n <= 2 && (width == 32 || width == 64));
+    for (uint32_t k = 0; k < n; k++) LOWER_TRY(argument(l, call, k, &o[k]));
+    LLVMValueRef function =
+        LLVMGetNamedFunction(l->module, width == 32 ? MATHS[i].of_float : MATHS[i].of_double);
+    assert(function);
+    ft_instruction made = {.code = FT_CODE_CALL, .width = width};
+    made.extra = lower_symbol(l, function);
+    lower_is(l, call, lower_emit(l, made, o, n));
+    return FT_OK;
+}
+
 /* The pair {result, whether it overflows} is made where its parts are taken. */
 static ft_status call_checked(lowering *l, LLVMValueRef call, const char *name, bool *ended)
 {
@@ -251,11 +280,13 @@ static const printer PRINTERS[] = {
     {"dprintf", "__foretell_print", 2, false, false, PRINTS},
     {"sprintf", "__foretell_format", 2, false, false, PRINTS},
     {"snprintf", "__foretell_format_most", 3, false, false, PRINTS},
+    {"asprintf", "__foretell_format_new", 2, false, false, PRINTS},
     {"vprintf", "__foretell_print", 1, true, true, PRINTS},
     {"vfprintf", "__foretell_print", 2, false, true, PRINTS},
     {"vdprintf", "__foretell_print", 2, false, true, PRINTS},
     {"vsprintf", "__foretell_format", 2, false, true, PRINTS},
     {"vsnprintf", "__foretell_format_most", 3, false, true, PRINTS},
+    {"vasprintf", "__foretell_format_new", 2, false, true, PRINTS},
     {"sscanf", "__foretell_scan", 2, false, false, SCANS},
     {"__isoc99_sscanf", "__foretell_scan", 2, false, false, SCANS},
 };
@@ -392,6 +423,14 @@ static const struct {
     {"llvm.abs.", true, call_modelled},
     {"llvm.uadd.sat.", true, call_modelled},
     {"llvm.usub.sat.", true, call_modelled},
+    {"llvm.floor.", true, call_math},
+    {"llvm.ceil.", true, call_math},
+    {"llvm.trunc.", true, call_math},
+    {"llvm.round.", true, call_math},
+    {"llvm.sqrt.", true, call_math},
+    {"llvm.minnum.", true, call_math},
+    {"llvm.maxnum.", true, call_math},
+    {"llvm.copysign.", true, call_math},
     {"llvm.sadd.with", true, call_checked},
     {"llvm.uadd.with", true, call_checked},
     {"llvm.ssub.with", true, call_checked},
@@ -406,6 +445,8 @@ static const struct {
     {"__isoc99_sscanf", false, call_printer},
     {"sprintf", false, call_printer},
     {"snprintf", false, call_printer},
+    {"asprintf", false, call_printer},
+    {"vasprintf", false, call_printer},
     {"vprintf", false, call_printer},
     {"vfprintf", false, call_printer},
     {"vdprintf", false, call_printer},

@@ -1,6 +1,8 @@
-/* The parts of std::map, std::set and std::list that are in the library of libstdc++. A tree is not
- * balanced: the order of its elements, and what points at them, are the same. */
+/* The parts of std::map, std::set, std::list and of the hash tables that are in the library of
+ * libstdc++. A tree is not balanced: the order of its elements, and what points at them, are the
+ * same. A hash table has other numbers of buckets, and so another order of its elements. */
 #include <stddef.h>
+#include <string.h>
 
 #include "foretell.h"
 
@@ -145,6 +147,68 @@ static void exchange(item *a, item *b)
     unhook(&mark);
 }
 
+/* ---- hash tables: when to have how many buckets */
+
+typedef struct policy {
+    float most;  /* elements of a bucket, on average */
+    size_t next; /* so many elements want more buckets */
+} policy;
+
+typedef struct answer {
+    unsigned char more;
+    size_t buckets;
+} answer;
+
+enum { FIRST = 11 };
+
+/* How many of `count` there are to a bucket, or back; exact for the usual average of 1. */
+static size_t times(size_t count, float by)
+{
+    return by == 1 ? count : (size_t)((double)count * by);
+}
+
+/* An odd number, which need not be a prime. */
+static size_t buckets_for(policy *p, size_t least)
+{
+    size_t n = least < 2 ? 2 : least | 1;
+    p->next = times(n, p->most);
+    return n;
+}
+
+static answer rehash(policy *p, size_t buckets, size_t elements, size_t added)
+{
+    size_t all = elements + added;
+    if (all <= p->next) return (answer){0, 0};
+    size_t wanted = !p->next && all < FIRST ? FIRST : all;
+    size_t least = times(wanted, 1 / p->most);
+    if (least < buckets) {
+        p->next = times(buckets, p->most);
+        return (answer){0, 0};
+    }
+    return (answer){1, buckets_for(p, least + 1 > 2 * buckets ? least + 1 : 2 * buckets)};
+}
+
+/* MurmurHash64A, as std::hash of a std::string gives it. */
+static size_t hash(const unsigned char *bytes, size_t n, size_t seed)
+{
+    static const size_t FACTOR = 0xc6a4a7935bd1e995;
+    enum { SHIFT = 47, WORD = 8 };
+    size_t h = seed ^ n * FACTOR, left = n % WORD, word;
+    for (size_t at = 0; at + WORD <= n; at += WORD) {
+        memcpy(&word, bytes + at, WORD);
+        word *= FACTOR;
+        word ^= word >> SHIFT;
+        h = (h ^ word * FACTOR) * FACTOR;
+    }
+    if (left) {
+        word = 0;
+        for (size_t i = 0; i < left; i++) word |= (size_t)bytes[n - left + i] << 8 * i;
+        h = (h ^ word) * FACTOR;
+    }
+    h = (h ^ h >> SHIFT) * FACTOR;
+    return h ^ h >> SHIFT;
+}
+
 /* clang-format off */
 
 /* ---- under the names that the compiler gives to functions of C++ */
@@ -159,3 +223,6 @@ void _ZNSt8__detail15_List_node_base9_M_unhookEv(item *x) { unhook(x); }
 void _ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_(item *at, item *first, item *last) { transfer(at, first, last); }
 void _ZNSt8__detail15_List_node_base10_M_reverseEv(item *x) { reverse(x); }
 void _ZNSt8__detail15_List_node_base4swapERS0_S1_(item *a, item *b) { exchange(a, b); }
+size_t _ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm(policy *p, size_t least) { return buckets_for(p, least); }
+answer _ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm(policy *p, size_t buckets, size_t elements, size_t added) { return rehash(p, buckets, elements, added); }
+size_t _ZSt11_Hash_bytesPKvmm(const void *bytes, size_t n, size_t seed) { return hash(bytes, n, seed); }

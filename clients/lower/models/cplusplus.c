@@ -29,6 +29,9 @@ DELETE(_ZdaPvmSt11align_val_t, (void *memory, size_t size, size_t align))
 
 void __cxa_pure_virtual(void) { __assert_fail("a pure virtual function is called", "", 0, ""); }
 
+_Bool _ZSt18uncaught_exceptionv(void) { return 0; }
+int _ZSt19uncaught_exceptionsv(void) { return 0; }
+
 /* ---- static objects of functions: a guard's first byte is 1 when its object is made */
 
 static pthread_mutex_t guards;

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <locale.h>
 #include <stdarg.h>
@@ -286,6 +287,61 @@ char *strstr(const char *s, const char *part)
 }
 
 /* The locale is C, also the environment's. */
+char *strchrnul(const char *s, int c)
+{
+    while (*s && *s != (char)c) s++;
+    return (char *)s;
+}
+
+char *index(const char *s, int c)
+{
+    return strchr(s, c);
+}
+
+char *rindex(const char *s, int c)
+{
+    return strrchr(s, c);
+}
+
+char *strcasestr(const char *s, const char *part)
+{
+    size_t n = strlen(part);
+    for (; strncasecmp(s, part, n) != 0; s++)
+        if (!*s) return NULL;
+    return (char *)s;
+}
+
+void *mempcpy(void *to, const void *from, size_t n)
+{
+    return (char *)memcpy(to, from, n) + n;
+}
+
+void *memccpy(void *restrict to, const void *restrict from, int byte, size_t n)
+{
+    const unsigned char *end = memchr(from, byte, n);
+    size_t copied = end ? (size_t)(end - (const unsigned char *)from) + 1 : n;
+    memcpy(to, from, copied);
+    return end ? (char *)to + copied : NULL;
+}
+
+void *memrchr(const void *of, int byte, size_t n)
+{
+    const unsigned char *s = of;
+    while (n--)
+        if (s[n] == (unsigned char)byte) return (void *)(s + n);
+    return NULL;
+}
+
+int bcmp(const void *a, const void *b, size_t n)
+{
+    return memcmp(a, b, n);
+}
+
+int strcoll(const char *a, const char *b)
+{
+    return strcmp(a, b);
+}
+
 char *setlocale(int category, const char *locale)
 {
     static char c[] = "C";
@@ -482,6 +538,16 @@ long long llabs(long long n)
     return n < 0 ? -n : n;
 }
 
+intmax_t imaxabs(intmax_t n)
+{
+    return n < 0 ? -n : n;
+}
+
+lldiv_t lldiv(long long n, long long by)
+{
+    return (lldiv_t){n / by, n % by};
+}
+
 div_t div(int n, int by)
 {
     return (div_t){n / by, n % by};
@@ -502,17 +568,31 @@ long atol(const char *s)
     return strtol(s, NULL, 10);
 }
 
+static void exchange(unsigned char *a, unsigned char *b, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        unsigned char kept = b[i];
+        b[i] = a[i];
+        a[i] = kept;
+    }
+}
+
 /* Insertion, which is as stable as glibc's merge sort. */
 void qsort(void *base, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
     unsigned char *all = base;
     for (size_t i = 1; i < n; i++)
         for (size_t k = i; k && compare(all + (k - 1) * size, all + k * size) > 0; k--)
-            for (size_t b = 0; b < size; b++) {
-                unsigned char kept = all[k * size + b];
-                all[k * size + b] = all[(k - 1) * size + b];
-                all[(k - 1) * size + b] = kept;
-            }
+            exchange(all + (k - 1) * size, all + k * size, size);
+}
+
+void qsort_r(void *base, size_t n, size_t size, int (*compare)(const void *, const void *, void *),
+             void *argument)
+{
+    unsigned char *all = base;
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k && compare(all + (k - 1) * size, all + k * size, argument) > 0; k--)
+            exchange(all + (k - 1) * size, all + k * size, size);
 }
 
 void *bsearch(const void *key, const void *base, size_t n, size_t size,
@@ -538,6 +618,11 @@ void exit(int code)
 }
 
 void _exit(int code)
+{
+    __foretell_exit(code);
+}
+
+void _Exit(int code)
 {
     __foretell_exit(code);
 }

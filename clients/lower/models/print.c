@@ -331,6 +331,14 @@ int __foretell_format(char *to, const char *text, const unsigned long *arguments
     return __foretell_format_most(to, SIZE_MAX, text, arguments);
 }
 
+/* asprintf */
+int __foretell_format_new(char **to, const char *text, const unsigned long *arguments)
+{
+    int n = __foretell_format_most(NULL, 0, text, arguments);
+    *to = __foretell_alloc((size_t)n + 1);
+    return __foretell_format(*to, text, arguments);
+}
+
 static int descriptor_of(FILE *stream)
 {
     return (int)(long)stream;
