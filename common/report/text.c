@@ -341,19 +341,33 @@ static void undecided(const ft_view *view, json_t *records, ft_strbuf *out)
     ft_vec_release(&a.counts);
 }
 
+/* Does the record stand for all that an exploration did not find? */
+static bool is_rest(const json_t *record)
+{
+    static const char END[] = "|rest";
+    const char *key = ft_json_text(record, "key", "");
+    size_t n = strlen(key);
+    return n >= sizeof END - 1 && strcmp(key + n - (sizeof END - 1), END) == 0;
+}
+
 /* How to decide candidates that ran out of time or memory. */
 static void advice(const json_t *report, ft_strbuf *out)
 {
     static const char *const WIDER[] = {"maximal", "ctp"};
     const char *model = ft_json_text(report, "model", "");
-    bool ran_out = false, wider = false;
+    bool ran_out = false, wider = false, explored = false;
     size_t index;
     json_t *record;
     json_array_foreach(json_object_get(report, "undecided"), index, record)
     {
         const json_t *reason = json_object_get(record, "reason");
-        ran_out |= strcmp(ft_json_text(reason, "pass", ""), "budget") == 0;
+        bool late = strcmp(ft_json_text(reason, "pass", ""), "budget") == 0;
+        ran_out |= late && !is_rest(record);
+        explored |= late && is_rest(record);
     }
+    if (explored)
+        ft_strbuf_puts(out, "note: the other executions may be explored with more time "
+                            "(--explore-budget SECONDS)\n");
     for (size_t i = 0; i < 2; i++) wider |= strcmp(model, WIDER[i]) == 0;
     if (!ran_out) return;
     ft_strbuf_puts(out,

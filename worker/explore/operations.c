@@ -64,9 +64,13 @@ static const ft_instruction *instruction_of(const running *r, const ft_sym_opera
 static ft_status refuse(running *r, const ft_sym_operation *o, const char *what, ft_error *err)
 {
     ft_position at = instruction_of(r, o)->position;
-    const char *file = at.file == FT_NO_FILE ? "?" : r->c->program->files.names[at.file];
-    return ft_error_set(err, FT_UNSUPPORTED, "%s:%" PRIu32 ", in %s: %s", file, at.line,
-                        ft_program_symbol_name(r->c->program, o->place.function), what);
+    ft_strbuf place = {0};
+    if (at.file != FT_NO_FILE) /* models of the C library have none */
+        ft_strbuf_printf(&place, "%s:%" PRIu32 ", ", r->c->program->files.names[at.file], at.line);
+    ft_error_set(err, FT_UNSUPPORTED, "%sin %s: %s", ft_strbuf_text(&place),
+                 ft_program_symbol_name(r->c->program, o->place.function), what);
+    ft_strbuf_release(&place);
+    return FT_UNSUPPORTED;
 }
 
 static ft_x_operation plain(ft_x_kind kind)
