@@ -113,6 +113,100 @@ test('a set that leaves inputs out is refuted, and says which', async ({ page, s
   expect(await overflow(page)).toBeLessThanOrEqual(0);
 });
 
+/** A worker that takes a lock as often as the input says: a set of two epochs, of which the second
+ * goes on in itself. */
+const ROUNDS = `program 1
+file "rounds.c"
+object @m 40 align 8
+object @left 4 align 4
+function @worker(%a: i64) -> i64 {
+  start:
+    jump loop(i32 0)
+  loop(%i: i32):
+    variable "i" %i !0:6:7
+    %n = load i32 @left !0:6:14
+    %more = ult i32 %i, %n
+    branch %more, round, done
+  round:
+    lock @m !0:7:5
+    unlock @m !0:8:5
+    %j = add i32 %i, 1
+    jump loop(%j)
+  done:
+    return i64 0
+}
+function @main() -> i32 {
+  start:
+    %x = input "rounds" i8 !0:13:3
+    %y = zext i32 %x
+    store i32 %y, @left
+    %t = create @worker, 0 !0:14:3
+    join %t !0:15:3
+    return i32 0
+}
+`;
+
+test('a set of several epochs shows each one, and what its certificates say', async ({
+  page,
+  service,
+}, info) => {
+  const { daemon } = service;
+  const job = await ask(daemon, 'cover', { epochs: 'markers' }, ROUNDS);
+  await daemon.ended(job);
+  await page.goto(`${daemon.url}/#/jobs/${job}`);
+  await expect(page.getByRole('heading', { name: /Schedule set/ })).toContainText('2 epochs');
+  const certificates = page.getByRole('table').filter({ hasText: 'Unsatisfiable is' });
+  for (const name of ['cover', 'schedule', 'race', 'deadlock', 'order', 'closed'])
+    await expect(
+      certificates.getByRole('row').filter({ hasText: `check-${name}` }),
+      name,
+    ).toContainText('proved');
+  await expect(page.getByText('All six certificates hold')).toBeVisible();
+  const epochs = page.locator('.epoch');
+  await expect(epochs).toHaveCount(2);
+  // Where the second one begins: threads, memory and the variable that its selector needs.
+  const later = epochs.nth(1);
+  await later.getByText(/Where it begins: \d+ facts/).click();
+  const facts = later.getByRole('listitem');
+  await expect(facts.filter({ hasText: 'stands 1 lock at @worker' })).toBeVisible();
+  await expect(facts.filter({ hasText: 'local 1/0%i "i" "rounds.c" 6' })).toBeVisible();
+  // One schedule ends the process, the other one begins the epoch again, with the same threads.
+  const choose = later.getByRole('combobox');
+  const ends = await choose.locator('option').allTextContents();
+  expect(ends.map((text) => /\((\w+)\)/.exec(text)?.[1]).sort()).toEqual(['epoch', 'exited']);
+  await choose.selectOption({ label: ends.find((text) => text.includes('epoch')) ?? '' });
+  await expect(later).toContainText('then comes the epoch');
+  await expect(later).toContainText('0 is 0, 1 is 1');
+  const graph = later.getByLabel(/^Graph of schedule/);
+  await expect(graph).toContainText('thread 1');
+  await expect(graph).toContainText('lock @m+0');
+  expect(page.url()).toContain('in.e1=');
+  await page.screenshot({ path: info.outputPath('epochs.png'), fullPage: true });
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(await overflow(page)).toBeLessThanOrEqual(0);
+});
+
+test('a state that no schedule of a later epoch covers is not called covered', async ({
+  page,
+  service,
+}) => {
+  const { daemon } = service;
+  const first = await ask(daemon, 'cover', { epochs: 'markers' }, ROUNDS);
+  await daemon.ended(first);
+  const found = await setOf(daemon, first);
+  const set = found.replace(/(\nepoch e1\n[^]*?\n {2})take \w+/, '$1none');
+  expect(set).not.toEqual(found);
+  const job = await ask(daemon, 'cover', { set }, ROUNDS);
+  await daemon.ended(job);
+  await page.goto(`${daemon.url}/#/jobs/${job}`);
+  await expect(page.getByText('nothing is concluded from the set')).toBeVisible();
+  const row = page.getByRole('row').filter({ hasText: 'check-cover' });
+  await expect(row).toContainText(/refuted|unknown/);
+  const failed = page.locator('.refutation').filter({ hasText: 'check-cover' });
+  await expect(failed.first()).toContainText('that no schedule covers');
+  await expect(page.locator('.epoch').nth(1)).toContainText('no schedule covers these inputs');
+});
+
 test('certificates are counted while they are answered', async ({ page }) => {
   const daemon = await Daemon.start('--workers', '1');
   try {

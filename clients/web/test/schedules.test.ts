@@ -29,6 +29,8 @@ epoch again
 stands 0 lock at @work 15 "queue.c" 30 3
 unknown n 32 @n+0
 input y 8 "y" 1 1
+object heap:#1 24
+local 1/0%i "i" "queue.c" 28
 ; a comment
 later lines are kept out
 take s1
@@ -50,7 +52,7 @@ describe('readSet', () => {
       yes: { take: 's1' },
       no: { term: '(= order #x01)', yes: { take: 's2' }, no: { take: null } },
     });
-    expect(again?.facts).toHaveLength(3);
+    expect(again?.facts).toHaveLength(5);
     expect(again?.choice).toEqual({ take: 's1' });
   });
 

@@ -44,7 +44,7 @@ export interface ScheduleSet {
 
 const NODE = /^(\S+):(\d+) (.*)$/;
 const PLACE = / at (@\S+) (\d+)(?: "((?:[^"\\]|\\.)*)" (\d+)(?: \d+)?)?/;
-const KNOWN = /^(stands|init|input|unknown|size|cell|sync|on|symbol|marker)\b/;
+const KNOWN = /^(stands|init|input|unknown|object|size|cell|sync|local|on|symbol|marker)\b/;
 
 function nodeOf(line: string): ScheduleNode | null {
   const found = NODE.exec(line);
