@@ -792,7 +792,8 @@ ft_status cover_fits(const ft_program *program, const ft_schedule_set *set, ft_e
     ft_program_hash(program, hash);
     if (set->program != FT_NO_ID && strcmp(ft_schedule_text_of(set, set->program), hash) != 0)
         return ft_error_set(err, FT_INPUT,
-                            "the set was made for another program: its hash is %s, this one's %s",
+                            "the set was made for another program: its hash is %s, this one's %s "
+                            "(the names of its sources, as they are given, count as well)",
                             ft_schedule_text_of(set, set->program), hash);
     return FT_OK;
 }
