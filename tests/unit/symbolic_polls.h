@@ -56,7 +56,7 @@ static inline bool compare_polled(uint64_t seed, const inputs_program *p, const 
     ft_x_options search = {.on_class = note_polled,
                            .context = &x,
                            .complete = seed % 4 == 0,
-                           .max_runs = options->values || !p->n_inputs ? 20000 : 300};
+                           .max_runs = options->values || !p->n_inputs ? 200000 : 300};
     ft_x_counts counts = {0};
     bool finished = false;
     ft_status status = ft_x_search(&executor, &search, &counts, &finished, &err);
