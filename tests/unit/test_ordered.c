@@ -388,24 +388,58 @@ static void print_findings(const ft_trace *trace, const findings *f)
 }
 
 typedef struct totals {
-    uint64_t shorter, found, checks[FT_CHECKS], kept_more;
+    uint64_t shorter, found, checks[FT_CHECKS], excused;
 } totals;
 
-/* Orders between atomics that cover several cells: these programs have no others. */
-static uint32_t count_edges(const ft_trace *trace)
+/* Which step of the thread comes next before the event (step -1) or behind it; 0: none. */
+static uint32_t hook_beside(const ft_trace *trace, uint32_t e, int step)
 {
-    uint32_t n = 0;
-    for (uint32_t e = 0; e < trace->n_events; e++) n += trace->kind[e] == FT_EVENT_EDGE_IN;
-    return n;
+    uint32_t i = e;
+    while (i < trace->n_events && (trace->thread[i] != trace->thread[e] || !trace->hook[i]))
+        i += (uint32_t)step;
+    return i < trace->n_events ? trace->hook[i] : 0;
 }
 
-/* Is all of b found in a? Where a has more such orders it may miss some: without what is ordered it
- * is less well known who used which bytes, and memory that one thread used makes cells too. */
+static uint32_t edge_out(const ft_trace *trace, uint32_t edge)
+{
+    uint32_t e = 0;
+    while (trace->kind[e] != FT_EVENT_EDGE_OUT || trace->object[e] != edge) e++;
+    return e;
+}
+
+/* Has the trace an edge between the same events as the other's edge-in `e`? */
+static bool has_edge(const ft_trace *trace, const ft_trace *other, uint32_t e)
+{
+    uint32_t from = edge_out(other, other->object[e]);
+    for (uint32_t i = 0; i < trace->n_events; i++) {
+        if (trace->kind[i] != FT_EVENT_EDGE_IN) continue;
+        uint32_t out = edge_out(trace, trace->object[i]);
+        if (trace->thread[i] == other->thread[e] && trace->thread[out] == other->thread[from] &&
+            hook_beside(trace, i, 1) == hook_beside(other, e, 1) &&
+            hook_beside(trace, out, -1) == hook_beside(other, from, -1))
+            return true;
+    }
+    return false;
+}
+
+/* Orders between atomics that cover several cells: these programs have no other edges. Has a one
+ * that b has not? */
+static bool keeps_more(const ft_trace *a, const ft_trace *b)
+{
+    for (uint32_t e = 0; e < a->n_events; e++)
+        if (a->kind[e] == FT_EVENT_EDGE_IN && !has_edge(b, a, e)) return true;
+    return false;
+}
+
+/* Is all of b found in a? Where a has an order between atomics that b has not it may miss some:
+ * without what is ordered it is less well known who used which bytes, and memory that one thread
+ * used makes cells too. */
 static bool misses_none(ft_trace *const traces[2], const findings found[2], int a, int b, totals *t)
 {
-    bool more = count_edges(traces[a]) > count_edges(traces[b]);
-    t->kept_more += more;
-    return more || has_all(&found[a], &found[b]);
+    if (has_all(&found[a], &found[b])) return true;
+    bool more = keeps_more(traces[a], traces[b]);
+    t->excused += more;
+    return more;
 }
 
 static void compare(uint64_t seed, ft_model model, ft_trace *const traces[2], totals *t)
@@ -444,38 +478,46 @@ static void check_events(uint64_t seed, const ft_trace *a, const ft_trace *b)
     assert_int_equal(j, b->n_events);
 }
 
+static void compare_seed(uint64_t seed, totals *t)
+{
+    program p;
+    run_program(&p, seed);
+    ft_trace *traces[2] = {trace_of(&p, WHOLE), trace_of(&p, ORDERED)};
+    ft_trace *with_terms = trace_of(&p, WITH_TERMS);
+    check_events(seed, traces[1], with_terms);
+    bool supported[FT_MODELS];
+    ft_model initial;
+    ft_engine_models(traces[1], supported, &initial);
+    for (int m = 0; m < FT_MODELS; m++)
+        if (supported[m]) compare(seed, (ft_model)m, traces, t);
+    t->shorter += traces[1]->n_events < traces[0]->n_events;
+    ft_trace_free(with_terms);
+    ft_trace_free(traces[0]);
+    ft_trace_free(traces[1]);
+    ft_strbuf_release(&p.log);
+}
+
+/* Each trace has as many orders between atomics as the other, but not the same ones. */
+enum { OTHER_ORDERS = 520208569 };
+
 static void test_findings(void **unused)
 {
     (void)unused;
     uint64_t start = seeded_number("FT_SEED_START", 0), n = seeded_number("FT_SEEDS", 300);
-    totals t = {0};
-    for (uint64_t seed = start; seed < start + n; seed++) {
-        program p;
-        run_program(&p, seed);
-        ft_trace *traces[2] = {trace_of(&p, WHOLE), trace_of(&p, ORDERED)};
-        ft_trace *with_terms = trace_of(&p, WITH_TERMS);
-        check_events(seed, traces[1], with_terms);
-        bool supported[FT_MODELS];
-        ft_model initial;
-        ft_engine_models(traces[1], supported, &initial);
-        for (int m = 0; m < FT_MODELS; m++)
-            if (supported[m]) compare(seed, (ft_model)m, traces, &t);
-        t.shorter += traces[1]->n_events < traces[0]->n_events;
-        ft_trace_free(with_terms);
-        ft_trace_free(traces[0]);
-        ft_trace_free(traces[1]);
-        ft_strbuf_release(&p.log);
-    }
+    totals t = {0}, extra = {0};
+    compare_seed(OTHER_ORDERS, &extra);
+    assert_true(extra.excused > 0);
+    for (uint64_t seed = start; seed < start + n; seed++) compare_seed(seed, &t);
     print_message("%u of %u logs have something ordered, %u findings (race %u, atomicity %u, order "
-                  "%u); in %u comparisons more orders between atomics\n",
+                  "%u); %u comparisons are excused by orders between atomics\n",
                   (unsigned)t.shorter, (unsigned)n, (unsigned)t.found,
                   (unsigned)t.checks[FT_CHECK_RACE], (unsigned)t.checks[FT_CHECK_ATOMICITY],
-                  (unsigned)t.checks[FT_CHECK_ORDER], (unsigned)t.kept_more);
+                  (unsigned)t.checks[FT_CHECK_ORDER], (unsigned)t.excused);
     if (n < 300) return;
     assert_true(t.shorter >= n / 4);
     assert_true(t.checks[FT_CHECK_RACE] >= n);
     assert_true(t.checks[FT_CHECK_ATOMICITY] >= n / 10);
-    assert_true(t.kept_more <= n / 2);
+    assert_true(t.excused <= n / 10);
     assert_true(t.checks[FT_CHECK_ORDER] >= n / 4);
 }
 
