@@ -266,6 +266,7 @@ static void report(const tally *sum, uint32_t instances)
 {
     uint32_t sat = sum->answers[FT_ANSWER_SAT], unsat = sum->answers[FT_ANSWER_UNSAT];
     print_message("%u satisfiable, %u not\n", sat, unsat);
+    if (instances < 100) return; /* too few for a share */
     assert_true(sat > instances / 4 && unsat > instances / 4);
 }
 
