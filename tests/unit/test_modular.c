@@ -309,6 +309,14 @@ static const struct {
     bool proved;
     const char *what, *text;
 } CASES[] = {
+    {true, "there is no assertion, and what is not followed does no harm",
+     "object @o 4 align 4\nobject @x 4 align 4\n"
+     "function @t() {\n b:\n atomic_store seq_cst i32 7, @x\n return\n}\n"
+     "function @main() -> i32 {\n b:\n once @o, @t\n return i32 0\n}\n"},
+    {false, "the numbers that the first thread begins with may be any",
+     "object @x 4 align 4\n"
+     "function @main(%a: i32, %b: i64) -> i32 {\n b:\n atomic_store seq_cst i32 7, @x\n"
+     " %c = ne i32 %a, 5\n assert \"few\" %c\n return i32 0\n}\n"},
     {true, "a counter under a lock only grows, but for its end",
      "object @m 40 align 8\nobject @n 4 align 4\n"
      "function @t(%a: i64) -> i64 {\n b:\n lock @m\n %v = load i32 @n\n %top = eq i32 %v, -1\n"

@@ -8,9 +8,9 @@
  * goes to the proof there. */
 static double time_to_prove(const ft_exploring *x)
 {
-    enum { SHARE = 5, SHARE_BOUNDED = 2 };
+    static const double SHARE = 0.1, SHARE_BOUNDED = 0.65;
     bool bounded = ft_exploring_bounds_threads(x->program);
-    return x->hard_seconds / (bounded ? SHARE_BOUNDED : SHARE);
+    return x->hard_seconds * (bounded ? SHARE_BOUNDED : SHARE);
 }
 
 bool ft_exploring_prove(ft_exploring *x)

@@ -608,10 +608,26 @@ static void release(prover *p)
     mod_release(&p->m);
 }
 
+static bool has_assertion(const ft_program *program)
+{
+    for (size_t i = 0; i < program->functions.len; i++) {
+        const ft_function *f = &program->functions.data[i];
+        for (size_t k = 0; k < f->instructions.len; k++) {
+            uint8_t code = f->instructions.data[k].code;
+            if (code == FT_CODE_ASSERT || code == FT_CODE_FAIL) return true;
+        }
+    }
+    return false;
+}
+
 ft_modular_answer ft_modular_prove(const ft_program *program, const ft_modular_options *options,
                                    ft_strbuf *why)
 {
     FT_REQUIRE(program && options && why);
+    if (!has_assertion(program)) {
+        ft_strbuf_puts(why, "there is none");
+        return FT_MODULAR_PROVED;
+    }
     ft_modular_answer answer = FT_MODULAR_REFUSED;
     prover p = {.m = {.program = program, .pool = ft_term_pool_new()},
                 .until = now() + options->seconds};

@@ -730,7 +730,7 @@ static void begin(modular *m)
     static const char MAIN[] = "main";
     uint32_t symbol = ft_intern_find(&m->program->names, MAIN, sizeof MAIN - 1);
     const ft_function *f = symbol == FT_NO_ID ? NULL : ft_program_function(m->program, symbol);
-    if (!f || f->blocks.data[0].n_parameters) return mod_refuse(m, "no main without parameters");
+    if (!f) return mod_refuse(m, "no main");
     (void)mod_class_of(m, f, (mod_value){.kind = MOD_NOTHING});
 }
 
