@@ -1271,6 +1271,8 @@ def of_cover_dynamic(world, command):
     text = schedules("--dynamic", "x")
     need(' "x" 0 1 dynamic\n' in text and "dynamic" not in schedules(), text)
     need(schedules("--dynamic", "*").count("dynamic") == schedules().count("\ninput "))
+    text = json.loads(cover("--dynamic", "x", "--json", program=ENDLESS).out)["set"]
+    need(' 8 "x" 0 1 dynamic\nif ' in text.split("\nepoch e1\n")[1], text)
     done = cover("--dynamic", "none")
     need(done.code == 2 and "no input 'none'" in done.err, done)
 
@@ -1363,11 +1365,44 @@ function @main() -> i32 {
 """
 
 
+# Each round reads an input behind a lock, and may take another lock.
+ENDLESS = """program 1
+object @l 40 align 8
+object @k 40 align 8
+function @main() -> i32 {
+  b:
+    jump round
+  round:
+    lock @l
+    unlock @l
+    %n = input "x" i8
+    jump head(%n)
+  head(%i: i8):
+    %two = eq i8 %i, 2
+    branch %two, locks, round
+  locks:
+    lock @k
+    unlock @k
+    jump round
+}
+"""
+COUNTS = ENDLESS.replace("jump head(%n)", "jump head(i8 0)").replace("""    %two""", """    %more = ult i8 %i, %n
+    branch %more, body, left
+  body:
+    %j = add i8 %i, 1
+    jump head(%j)
+  left:
+    %two""")
+
+
 def of_cover_loops(world, command):
     """256 classes of inputs, or two: the value behind the loop is 2 or not. No native run sees it."""
     done = cover("--loops", "summarise", "-o", "loops.set", program=LOOP)
     need("2 schedules for 2 classes" in done.out and "all six certificates hold" in done.out, done)
     need("2 schedules for 256 classes" in cover("--loops", "unroll", "-o", "o.set", program=LOOP).out)
+    done = cover("--loops", "summarise", "-o", "ends.set", program=COUNTS)
+    need("in 2 epochs" in done.out and "all six certificates hold" in done.out, done)
+    need("loop " in (WORK / "ends.set").read_text().split("\nepoch e1\n")[1], (WORK / "ends.set").read_text())
     need('loop ' in (WORK / "loops.set").read_text() and '"@main head %i" 0 1' in (WORK / "loops.set").read_text())
     done = run("run", "--schedules", "loops.set", "--", "/bin/true")
     need(done.code == 2 and "@main head %i" in done.err, done)

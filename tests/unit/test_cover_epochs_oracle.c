@@ -82,6 +82,8 @@ static void make_text(uint64_t seed, known kind, ft_strbuf *text)
         if (*c == '}' && !--depth && wraps) ft_strbuf_puts(text, " } ");
         ft_strbuf_add(text, c, 1);
         if (begins && wraps) ft_strbuf_puts(text, " while 1 { ");
+        /* a loop that only reads has a state for each value: it never comes back as it was */
+        if (begins && wraps && features.late) ft_strbuf_puts(text, "lock 1; unlock 1; ");
         if (begins && features.late && draw(&random, 3)) add_read(&random, text);
         if (*c == ';' && depth && draw(&random, 12) == 0) ft_strbuf_puts(text, " marker; ");
     }
@@ -269,7 +271,7 @@ static void check(uint64_t seed, known kind, const char *text, tally *t)
 
 static void check_all(known kind)
 {
-    uint64_t first = number("FT_SEED_START", 1), n = number("FT_SEEDS", 25);
+    uint64_t first = number("FT_SEED_START", 1), n = number("FT_SEEDS", kind == LEFT ? 10 : 25);
     tally t = {0};
     for (uint64_t seed = first; seed < first + n; seed++) {
         ft_strbuf text = {0};
