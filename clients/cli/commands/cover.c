@@ -183,22 +183,59 @@ static void print_counts(const json_t *answer)
     printf(" not covered: %s\n", member(answer, "open"));
 }
 
+/* What is said of a certificate that is not proved, without its schedule. */
+static void text_of(const json_t *failed, ft_strbuf *text)
+{
+    ft_strbuf_puts(text, member(failed, "text"));
+    ft_certificate_inputs(failed, text);
+    if (json_is_true(json_object_get(failed, "replayed"))) ft_strbuf_puts(text, " (executed)");
+}
+
+static void print_one(const json_t *failed, const char *text, long long n)
+{
+    bool has_schedule = json_object_get(failed, "schedule");
+    printf("  %s", member(failed, "answer"));
+    if (has_schedule) printf(", schedule %s", member(failed, "schedule"));
+    if (n > 1) printf(has_schedule ? " and %lld more" : ", %lld times", has_schedule ? n - 1 : n);
+    printf(": %s\n", text);
+}
+
+/* The number of a row's text among the texts of unknown rows, which hundreds may have; FT_NO_ID: it
+ * is not such a row. */
+static uint32_t unknown_text(const json_t *failed, const char *check, ft_intern *texts,
+                             ft_strbuf *text)
+{
+    ft_strbuf_clear(text);
+    text_of(failed, text);
+    bool counts = strcmp(member(failed, "check"), check) == 0 &&
+                  strcmp(member(failed, "answer"), "unknown") == 0;
+    return counts ? ft_intern_add(texts, ft_strbuf_text(text), text->len) : FT_NO_ID;
+}
+
 static void print_failed(const json_t *answer, const char *check)
 {
     size_t i;
-    json_t *failed;
-    json_array_foreach(json_object_get(answer, "failed"), i, failed)
+    json_t *failed, *all = json_object_get(answer, "failed");
+    ft_intern texts = {0};
+    ft_strbuf text = {0};
+    FT_VEC(long long) counts = {0};
+    json_array_foreach(all, i, failed)
+    {
+        uint32_t id = unknown_text(failed, check, &texts, &text);
+        if (id == counts.len) ft_vec_push(&counts, 0);
+        if (id != FT_NO_ID) counts.data[id]++;
+    }
+    json_array_foreach(all, i, failed)
     {
         if (strcmp(member(failed, "check"), check) != 0) continue;
-        printf("  %s%s%s: %s", member(failed, "answer"),
-               json_object_get(failed, "schedule") ? ", schedule " : "", member(failed, "schedule"),
-               member(failed, "text"));
-        ft_strbuf inputs = {0};
-        ft_certificate_inputs(failed, &inputs);
-        fputs(ft_strbuf_text(&inputs), stdout);
-        ft_strbuf_release(&inputs);
-        puts(json_is_true(json_object_get(failed, "replayed")) ? " (executed)" : "");
+        uint32_t id = unknown_text(failed, check, &texts, &text);
+        long long n = id == FT_NO_ID ? 1 : counts.data[id];
+        if (id != FT_NO_ID) counts.data[id] = 0; /* of the others nothing more is printed */
+        if (n) print_one(failed, ft_strbuf_text(&text), n);
     }
+    ft_vec_release(&counts);
+    ft_strbuf_release(&text);
+    ft_intern_release(&texts);
 }
 
 static void print_checks(const json_t *answer)
