@@ -317,6 +317,13 @@ static const struct {
      "object @x 4 align 4\n"
      "function @main(%a: i32, %b: i64) -> i32 {\n b:\n atomic_store seq_cst i32 7, @x\n"
      " %c = ne i32 %a, 5\n assert \"few\" %c\n return i32 0\n}\n"},
+    {false, "a function that is called again has other memory",
+     "object @x 4 align 4\n"
+     "function @f(%old: i64) -> i64 {\n b:\n %p = stack 8 8\n %same = eq i64 %p, %old\n"
+     " atomic_store seq_cst i32 1, @x\n %first = eq i64 %old, 0\n"
+     " branch %first, out, on\n on:\n assert \"same\" %same\n jump out\n out:\n return %p\n}\n"
+     "function @main() -> i32 {\n b:\n %p = call i64 @f(i64 0)\n %q = call i64 @f(%p)\n"
+     " return i32 0\n}\n"},
     {true, "a counter under a lock only grows, but for its end",
      "object @m 40 align 8\nobject @n 4 align 4\n"
      "function @t(%a: i64) -> i64 {\n b:\n lock @m\n %v = load i32 @n\n %top = eq i32 %v, -1\n"

@@ -148,7 +148,9 @@ static int same_address(const modular *m, mod_value a, mod_value b)
     if (a.kind != b.kind || a.kind == MOD_THREAD) return -1;
     if (a.kind == MOD_FUNCTION) return a.index == b.index;
     if (!is_within(m, a) || !is_within(m, b)) return -1;
-    return a.index == b.index && a.offset == b.offset;
+    if (a.index != b.index || a.offset != b.offset) return 0;
+    /* a function called again has memory of its own, which an old address is not in */
+    return m->objects.data[a.index].origin == MOD_STACK ? -1 : 1;
 }
 
 static mod_value on_addresses(modular *m, mod_run *run, const ft_instruction *in,
