@@ -150,17 +150,43 @@ static void add_same(ft_exploring *x, ft_interpreter_place place)
             const ft_operand *o = global_of(f, &f->instructions.data[k]);
             ft_interpreter_place at = {f->symbol, k};
             if (o && o->index == to->index && o->value == to->value &&
-                ft_program_can_be_point(x->program, at))
+                ft_program_can_be_point(x->program, at, false))
                 ft_points_add(&x->fresh, (ft_point){at, false});
         }
     }
+}
+
+/* The instruction of the program without points; NULL: it is one of a point's section. */
+static const ft_instruction *original_at(const ft_exploring *x, ft_interpreter_place place)
+{
+    if (place.function == FT_NO_SYMBOL || !ft_points_original(&x->points, &place)) return NULL;
+    return &ft_program_function(x->program, place.function)->instructions.data[place.instruction];
+}
+
+/* Do the accesses of a race use different parts of memory? As atomics they would not fit. */
+static bool differ(const ft_exploring *x, const ft_interpreter_error *e)
+{
+    const ft_instruction *a = original_at(x, e->place), *b = original_at(x, e->other);
+    if (!a || !b) return false;
+    return a->width != b->width || ft_instruction_is_range(a) || ft_instruction_is_range(b);
+}
+
+/* A point that changes many bytes at once, which the program does not. */
+static bool has_ranges(const ft_exploring *x)
+{
+    for (size_t i = 0; i < x->points.len; i++) {
+        const ft_point *p = &x->points.data[i];
+        const ft_function *f = ft_program_function(x->program, p->place.function);
+        if (ft_instruction_is_range(&f->instructions.data[p->place.instruction])) return true;
+    }
+    return false;
 }
 
 /* Points of the next round. */
 static bool add_point(ft_exploring *x, ft_interpreter_place place, bool section)
 {
     bool original = ft_points_original(&x->points, &place);
-    if (!original || !ft_program_can_be_point(x->program, place)) return false;
+    if (!original || !ft_program_can_be_point(x->program, place, section)) return false;
     return ft_points_add(&x->fresh, (ft_point){place, section});
 }
 
@@ -168,7 +194,7 @@ static bool add_point(ft_exploring *x, ft_interpreter_place place, bool section)
 static bool note_race(ft_exploring *x, const ft_interpreter_error *e)
 {
     if (!x->wants_points) return x->left_aside = true, false;
-    bool section = e->in_section || e->other_in_section, made = false;
+    bool section = e->in_section || e->other_in_section || differ(x, e), made = false;
     if (!e->in_section) made = add_point(x, e->place, section);
     if (!e->other_in_section && e->other.function != FT_NO_SYMBOL)
         made |= add_point(x, e->other, section);
@@ -250,7 +276,8 @@ ft_program *ft_exploring_open(ft_exploring *x)
                                   .cutoffs = x->cutoffs,
                                   .should_stop = ft_exploring_must_stop,
                                   .context = x};
-    x->anew = x->left_aside = false;
+    x->anew = false;
+    x->left_aside = has_ranges(x);
     x->classes = 0;
     x->backend = ft_backend_new(program, &options);
     return program;

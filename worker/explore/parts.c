@@ -112,7 +112,7 @@ static ft_status read_points(ft_exploring *x, const json_t *from, ft_error *err)
         if (read_pair(one, &p.place.function, &p.place.instruction))
             f = ft_program_function(x->program, p.place.function);
         if (!f || p.place.instruction >= f->instructions.len ||
-            !ft_program_can_be_point(x->program, p.place))
+            !ft_program_can_be_point(x->program, p.place, p.section))
             return refuse("a point is not one of the program", err);
         ft_points_add(&x->points, p);
     }

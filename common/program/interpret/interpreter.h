@@ -91,6 +91,7 @@ typedef struct ft_interpreter_error {
     ft_interpreter_place other; /* of a race: the earlier access */
     uint64_t address; /* of a race: a byte of both accesses; of memory on the heap that was freed:
                          its first byte */
+    bool writes;      /* of a race: this access does */
     bool in_section, other_in_section; /* of a race: the access is within an atomic section */
     char message[200];
 } ft_interpreter_error;

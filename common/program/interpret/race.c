@@ -63,7 +63,7 @@ static void note(ft_interpreter *m, uint32_t t, accesses *a)
     m->many.data[(size_t)(a->many - 1) * FT_INTERPRETER_THREADS + t] = now;
 }
 
-static bool race(ft_interpreter *m, uint32_t t, const epoch *earlier, uint64_t address)
+static bool race(ft_interpreter *m, uint32_t t, const epoch *earlier, uint64_t address, bool writes)
 {
     epoch other = *earlier;
     ft_interpreter_fail(m, t, FT_ERROR_RACE,
@@ -71,6 +71,7 @@ static bool race(ft_interpreter *m, uint32_t t, const epoch *earlier, uint64_t a
     ft_interpreter_error *e = &m->threads.data[t].error;
     e->other = other.place;
     e->address = address;
+    e->writes = writes;
     e->in_section = m->section == t + 1;
     e->other_in_section = other.in_section;
     m->error = *e;
@@ -81,12 +82,13 @@ bool ft_race_access(ft_interpreter *m, uint32_t t, memory_object *o, uint64_t of
                     int kind)
 {
     FT_REQUIRE(offset <= o->size && n <= o->size - offset);
+    bool writes = kind == PLAIN_WRITE || kind == ATOMIC_WRITE;
     if (!o->shadow && n) o->shadow = ft_calloc(o->size, sizeof *o->shadow);
     for (uint64_t i = offset; i < offset + n; i++) {
         shadow *s = &o->shadow[i];
         for (int k = 0; k < ACCESS_KINDS; k++) {
             const epoch *earlier = CONFLICTS[kind][k] ? unordered(m, t, &s->of[k]) : NULL;
-            if (earlier) return race(m, t, earlier, o->base + i);
+            if (earlier) return race(m, t, earlier, o->base + i, writes);
         }
         note(m, t, &s->of[kind]);
     }

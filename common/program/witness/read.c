@@ -64,10 +64,11 @@ static ft_status read_points(const json_t *witness, const ft_program *p, ft_exec
         json_int_t at = json_integer_value(number);
         uint32_t symbol = name ? ft_intern_find(&p->names, name, strlen(name)) : FT_NO_ID;
         ft_interpreter_place place = {symbol, (uint32_t)at};
+        bool section = json_array_size(json_array_get(all, i)) > 2;
         bool good = symbol != FT_NO_ID && json_is_integer(number) && at >= 0 && at < UINT32_MAX &&
-                    ft_program_can_be_point(p, place);
+                    ft_program_can_be_point(p, place, section);
         if (!good) return wrong(err, "points", i);
-        ft_points_add(&x->points, (ft_point){place, json_array_size(json_array_get(all, i)) > 2});
+        ft_points_add(&x->points, (ft_point){place, section});
     }
     return FT_OK;
 }

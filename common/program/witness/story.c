@@ -428,9 +428,12 @@ static json_t *find_other(telling *s, const ft_interpreter_error *e)
     return found;
 }
 
-static const char *word_of(const telling *s, ft_interpreter_place place)
+static const char *word_of(const telling *s, const ft_interpreter_error *e)
 {
-    switch ((ft_code)instruction_of(s, place)->code) {
+    switch ((ft_code)instruction_of(s, e->place)->code) {
+    case FT_CODE_COPY:
+    case FT_CODE_MOVE:
+        return e->writes ? "write" : "read";
     case FT_CODE_LOAD:
     case FT_CODE_ATOMIC_LOAD:
     case FT_CODE_OUTPUT:
@@ -444,10 +447,10 @@ static const char *word_of(const telling *s, ft_interpreter_place place)
 static json_t *failing_step(telling *s, const ft_interpreter_error *e)
 {
     bool race = e->kind == FT_ERROR_RACE;
-    json_t *step = new_step(s, e->thread, race ? word_of(s, e->place) : "assert");
+    json_t *step = new_step(s, e->thread, race ? word_of(s, e) : "assert");
     if (race) json_object_set(step, "access", json_object_get(step, "kind"));
     json_object_set_new(step, "object", json_null());
-    json_object_set_new(step, "text", json_string(race ? word_of(s, e->place) : e->message));
+    json_object_set_new(step, "text", json_string(race ? word_of(s, e) : e->message));
     return step;
 }
 

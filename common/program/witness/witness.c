@@ -38,10 +38,17 @@ static const ft_instruction *instruction_at(const ft_program *p, ft_interpreter_
     return there ? &f->instructions.data[place.instruction] : NULL;
 }
 
-bool ft_program_can_be_point(const ft_program *program, ft_interpreter_place place)
+bool ft_instruction_is_range(const ft_instruction *instruction)
+{
+    return instruction->code == FT_CODE_COPY || instruction->code == FT_CODE_MOVE ||
+           instruction->code == FT_CODE_FILL;
+}
+
+bool ft_program_can_be_point(const ft_program *program, ft_interpreter_place place, bool section)
 {
     const ft_instruction *in = instruction_at(program, place);
     bool access = in && (in->code == FT_CODE_LOAD || in->code == FT_CODE_STORE);
+    if (in && section && ft_instruction_is_range(in)) return true;
     return access && (in->width == 8 || in->width == 16 || in->width == 32 || in->width == 64);
 }
 

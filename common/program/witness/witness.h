@@ -59,8 +59,11 @@ void ft_execution_release(ft_execution *execution);
  * caller's.
  */
 ft_program *ft_program_numbered(const ft_program *program);
-/* Can the place be a point: a load or store of 1, 2, 4 or 8 bytes? */
-bool ft_program_can_be_point(const ft_program *program, ft_interpreter_place place);
+/* Can the place be a point: a load or store of 1, 2, 4 or 8 bytes? A section may also hold a copy,
+ * a move or a fill, whose bytes change all at once then. */
+bool ft_program_can_be_point(const ft_program *program, ft_interpreter_place place, bool section);
+/* Is the instruction such a copy, move or fill? */
+bool ft_instruction_is_range(const ft_instruction *instruction);
 /* The program with the points; the caller's. Instructions that stand before and behind points of
  * sections are new, so places differ (ft_points_original). */
 ft_program *ft_program_with_points(const ft_program *numbered, const ft_points *points);
