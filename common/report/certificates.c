@@ -110,6 +110,17 @@ static json_t *accesses_of(const json_t *certificate)
     return all;
 }
 
+/* The witness is the record's. */
+static void take_witness(const json_t *certificate, json_t *record)
+{
+    json_t *witness = json_object_get(certificate, "witness");
+    if (!witness) return;
+    json_t *rest = json_copy((json_t *)(uintptr_t)certificate);
+    json_object_del(rest, "witness");
+    json_object_set_new(record, "certificate", rest);
+    json_object_set(record, "witness", witness);
+}
+
 json_t *ft_certificate_record(const json_t *certificate)
 {
     size_t rank = rank_of(ft_json_text(certificate, "answer", UNKNOWN));
@@ -131,6 +142,7 @@ json_t *ft_certificate_record(const json_t *certificate)
         json_object_set_new(record, "status", json_string(executed ? "explored" : "predicted"));
     ft_fingerprint(record, NULL, print);
     json_object_set_new(record, "fingerprint", json_string(print));
+    take_witness(certificate, record);
     free(key);
     free(message);
     return record;

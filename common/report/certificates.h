@@ -5,15 +5,16 @@
  *
  *   {"check": "check-race", "epoch": "entry", "schedule"?: "s1", "answer": "proved" | "refuted" |
  *    "diverges" | "unknown", "text": TEXT, "replayed": BOOL, "evidence"?: WORD, "inputs"?: {LABEL:
- * N}, "run"?: [{"name", "thread", "n", "value"}], "places"?: [{"location": "a.c:3", "function":
- * "f"}], "smt"?: {NAME: TEXT}, "leaves"?: N}
+ * N}, "run"?: [{"name", "thread", "n", "value"}], "witness"?: WITNESS, "places"?: [{"location":
+ * "a.c:3", "function": "f"}], "smt"?: {NAME: TEXT}, "leaves"?: N}
  *
- * "evidence": how the answer is known, a word of cover/certify.h. "run": inputs of a run from the
- * program's entry that shows it, as it reads them. Without "inputs" the run begins in an earlier
- * epoch than the certificate's. "leaves": the paths that were followed for this one and those after
- * it, which have no number of their own. Without "schedule" it is about the epoch as a whole. The
- * answer of a command or job (CHECKS) has a row for each kind of certificate, which the worker
- * writes before the first of them is known:
+ * "witness": that run as one of the program (program/witness/witness.h); in a record it is the
+ * record's own. "evidence": how the answer is known, a word of cover/certify.h. "run": inputs of a
+ * run from the program's entry that shows it, as it reads them. Without "inputs" the run begins in
+ * an earlier epoch than the certificate's. "leaves": the paths that were followed for this one and
+ * those after it, which have no number of their own. Without "schedule" it is about the epoch as a
+ * whole. The answer of a command or job (CHECKS) has a row for each kind of certificate, which the
+ * worker writes before the first of them is known:
  *
  *   {"check", "meaning", "answer", "asked": N, "needed": BOOL}
  *

@@ -1424,6 +1424,17 @@ def of_cover_budget(world, command):
     need("not covered" in done.out and time.time() - started < 30, done)
 
 
+def of_cover_witness_dir(world, command):
+    """A refuted assertion's run is a witness, which verify confirms for this program alone."""
+    done = cover("--witness-dir", "cover.runs")
+    witness = next((WORK / "cover.runs").glob("cover.program.*.json"))
+    need(f"witness: cover.runs/{witness.name}" in done.out, done)
+    done = run("verify", witness, "cover.program")
+    need(done.code == 0 and "confirmed: " in done.out, done)
+    need(run("verify", witness, "other.program").code != 0)
+    need("witness:" not in cover().out)
+
+
 def of_cover_smt(world, command):
     cover("--smt", "questions")
     names = {path.name for path in (WORK / "questions").iterdir()}
@@ -1459,6 +1470,7 @@ EFFECTS += [
     ("entries", "cover", of_cover_entries),
     ("budget", "cover", of_cover_budget),
     ("smt", "cover", of_cover_smt),
+    ("witness-dir", "cover", of_cover_witness_dir),
     ("json", "cover", lambda world, command: need(json.loads(cover("--json").out)["counts"]["schedules"] == 2)),
     ("include", "cover", of_cover_sources("-I", "bad", '#if __has_include("bad.h")\n' + READS)),
     ("define", "cover", of_cover_sources("-D", "BAD", "#ifdef BAD\n" + READS)),

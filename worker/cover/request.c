@@ -267,6 +267,20 @@ static void add_run(const cover_certificate *c, json_t *to)
     json_decref(run);
 }
 
+/* The run as a witness of the program, which `foretell verify` judges. */
+static void add_witness(const ft_program *p, const cover_certificate *c, json_t *to)
+{
+    ft_error err = FT_ERROR_INIT;
+    ft_story story;
+    if (!c->shown || !c->shown->witness) return;
+    ft_program *numbered = ft_program_numbered(p);
+    if (ft_execution_tell(numbered, &c->shown->execution, &story, &err) == FT_OK) {
+        json_object_set(to, "witness", story.witness);
+        ft_story_release(&story);
+    }
+    ft_program_free(numbered);
+}
+
 static json_t *certificate_of(const ft_program *p, const ft_schedule_set *set,
                               const cover_certificate *c)
 {
@@ -282,6 +296,7 @@ static json_t *certificate_of(const ft_program *p, const ft_schedule_set *set,
     }
     add_model(set, c, made);
     add_run(c, made);
+    add_witness(p, c, made);
     add_places(p, c, made);
     return made;
 }

@@ -14,7 +14,8 @@
  *    "leaves": N, "open": TEXT, "taken": TEXT, "proved": BOOL,
  *    "checks": [{"check", "meaning", "answer", "asked", "needed"}],
  *    "failed": [{"check", "epoch", "schedule", "answer", "text", "replayed", "evidence",
- *                "inputs": {LABEL: N}, "run": [{"name", "thread", "n", "value"}], "places"}],
+ *                "inputs": {LABEL: N}, "run": [{"name", "thread", "n", "value"}], "places",
+ *                "witness": WITNESS of the program}],
  *    "smt": {NAME: TEXT}}
  *
  * "checks" has a row for each kind of certificate (certify.h), with how many questions it took;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "files/files.h"
 #include "findings/findings.h"
 #include "programs/programs.h"
 #include "recorded/recorded.h"
@@ -150,6 +151,28 @@ static ft_status write_questions(const char *folder, const json_t *smt, ft_error
     return status;
 }
 
+/* Each refuted certificate gets the name of its witness's file as "file". */
+static ft_status write_witnesses(const ft_options *o, const json_t *answer, ft_error *err)
+{
+    size_t i, number = 0;
+    json_t *failed;
+    ft_view view = {.witness_dir = o->witness_dir};
+    ft_status status = FT_OK;
+    json_array_foreach(json_object_get(answer, "failed"), i, failed)
+    {
+        const json_t *witness = json_object_get(failed, "witness");
+        if (!witness || status != FT_OK) continue;
+        if (!number && mkdir(o->witness_dir, 0777) && errno != EEXIST)
+            return ft_error_set(err, FT_USAGE, "the folder %s cannot be created: %s",
+                                o->witness_dir, strerror(errno));
+        char *path = ft_view_witness_path(&view, o->arguments.data[0], ++number);
+        status = ft_output_json(witness, path, err);
+        json_object_set_new(failed, "file", json_string(path));
+        free(path);
+    }
+    return status;
+}
+
 /* ---- the text ---- */
 
 static const char *member(const json_t *of, const char *name)
@@ -198,6 +221,7 @@ static void print_one(const json_t *failed, const char *text, long long n)
     if (has_schedule) printf(", schedule %s", member(failed, "schedule"));
     if (n > 1) printf(has_schedule ? " and %lld more" : ", %lld times", has_schedule ? n - 1 : n);
     printf(": %s\n", text);
+    if (*member(failed, "file")) printf("    witness: %s\n", member(failed, "file"));
 }
 
 /* The number of a row's text among the texts of unknown rows, which hundreds may have; FT_NO_ID: it
@@ -278,6 +302,7 @@ static ft_status print(const ft_options *o, const json_t *answer, ft_error *err)
     ft_status status = FT_OK;
     const json_t *set = json_object_get(answer, "set");
     if (o->output) status = write_file(o->output, set, err);
+    if (status == FT_OK && o->witness_dir) status = write_witnesses(o, answer, err);
     if (status == FT_OK && o->smt)
         status = write_questions(o->smt, json_object_get(answer, "smt"), err);
     if (status != FT_OK) return status;

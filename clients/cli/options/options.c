@@ -143,7 +143,7 @@ static const option_row rows[] = {
      "record this decision about the finding: open, confirmed, false (not a bug) or fixed"},
     {"reason", 0, VALUE_TEXT, "TEXT", NULL, MEMBER(reason), BIT(REVIEW),
      "the reason for the decision, shown beside it"},
-    {"witness-dir", 0, VALUE_TEXT, "DIR", NULL, MEMBER(witness_dir), REPORT_COMMANDS,
+    {"witness-dir", 0, VALUE_TEXT, "DIR", NULL, MEMBER(witness_dir), REPORT_COMMANDS | BIT(COVER),
      "write the witness file of each listed finding into this folder"},
     {"show-safe", 0, VALUE_NONE, NULL, NULL, MEMBER(show_safe), VIEW_COMMANDS,
      "also list the candidates that were proved safe, with the reasons"},
