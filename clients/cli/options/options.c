@@ -665,6 +665,7 @@ void ft_options_release(ft_options *options)
     ft_vec_release(&options->includes);
     ft_vec_release(&options->defines);
     ft_vec_release(&options->undefines);
+    ft_vec_release(&options->dynamic);
 }
 
 bool ft_options_at(ft_command command, size_t index, ft_option_row *row)
