@@ -309,6 +309,36 @@ static const struct {
     bool proved;
     const char *what, *text;
 } CASES[] = {
+    {false, "a third thread writes in between",
+     "object @x 4 align 4\n"
+     "function @t(%a: i64) -> i64 {\n b:\n atomic_store seq_cst i32 1, @x\n"
+     " %v = atomic_load seq_cst i32 @x\n %c = eq i32 %v, 1\n assert \"own\" %c\n"
+     " return i64 0\n}\n"
+     "function @u(%a: i64) -> i64 {\n b:\n atomic_store seq_cst i32 2, @x\n return i64 0\n}\n"
+     "function @main() -> i32 {\n b:\n %t = create @t, 0\n %u = create @u, 0\n"
+     " return i32 0\n}\n"},
+    {false, "a third thread of the same function writes in between",
+     "object @x 4 align 4\nobject @n 4 align 4\n"
+     "function @t(%a: i64) -> i64 {\n b:\n %n = atomic_update add seq_cst i32 @n, 1\n"
+     " atomic_store seq_cst i32 %n, @x\n %v = atomic_load seq_cst i32 @x\n"
+     " %c = eq i32 %v, %n\n assert \"own\" %c\n return i64 0\n}\n"
+     "function @main() -> i32 {\n b:\n jump l\n l:\n %t = create @t, 0\n jump l\n}\n"},
+    {true, "a thread that another thread makes comes behind what its maker wrote",
+     "object @x 4 align 4\n"
+     "function @u(%a: i64) -> i64 {\n b:\n %v = atomic_load seq_cst i32 @x\n"
+     " %c = ne i32 %v, 0\n assert \"written\" %c\n return i64 0\n}\n"
+     "function @t(%a: i64) -> i64 {\n b:\n atomic_store seq_cst i32 1, @x\n"
+     " %u = create @u, 0\n return i64 0\n}\n"
+     "function @main() -> i32 {\n b:\n %t = create @t, 0\n return i32 0\n}\n"},
+    {false, "it runs beside a thread that its maker does not wait for",
+     "object @x 4 align 4\n"
+     "function @u(%a: i64) -> i64 {\n b:\n %v = atomic_load seq_cst i32 @x\n"
+     " %c = ne i32 %v, 0\n assert \"written\" %c\n return i64 0\n}\n"
+     "function @w(%a: i64) -> i64 {\n b:\n atomic_store seq_cst i32 0, @x\n return i64 0\n}\n"
+     "function @t(%a: i64) -> i64 {\n b:\n atomic_store seq_cst i32 1, @x\n"
+     " %u = create @u, 0\n return i64 0\n}\n"
+     "function @main() -> i32 {\n b:\n %w = create @w, 0\n %t = create @t, 0\n"
+     " return i32 0\n}\n"},
     {true, "there is no assertion, and what is not followed does no harm",
      "object @o 4 align 4\nobject @x 4 align 4\n"
      "function @t() {\n b:\n atomic_store seq_cst i32 7, @x\n return\n}\n"
