@@ -1,6 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/contract.h"
 #include "modular/atoms.h"
@@ -46,22 +45,20 @@ typedef struct prover {
     ft_term guard;       /* of what is assumed */
     FT_VEC(bool) marked; /* symbols */
     bool outside;
-    double until;
     bool open; /* no proof */
     const char *why;
 } prover;
-
-static double now(void)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
-}
 
 static void give_up(prover *p, const char *why)
 {
     if (!p->open) p->why = why;
     p->open = true;
+}
+
+static bool is_late(prover *p)
+{
+    if (mod_now() > p->m.until) give_up(p, "the time was over");
+    return p->open;
 }
 
 /* ---- the solver ---- */
@@ -304,7 +301,7 @@ static bool close_clause(prover *p, const clause *c)
     while (!p->open) {
         collect_goals(p, c, after, &goals);
         if (c->target->reached && !goals.len) break;
-        if (now() > p->until) give_up(p, "the time was over");
+        if (is_late(p)) break;
         ft_answer answer = ask(p, goals.data, goals.len);
         if (answer == FT_ANSWER_UNSAT) break;
         if (answer == FT_ANSWER_UNKNOWN)
@@ -471,7 +468,7 @@ static void check_failure(prover *p, uint32_t a, const mod_outcome *o)
         if (ask(p, NULL, 0) != FT_ANSWER_UNSAT) give_up(p, "an assertion is not implied");
         return;
     }
-    for (uint32_t b = 0; b < n && !p->open; b++) {
+    for (uint32_t b = 0; b < n && !is_late(p); b++) {
         if (!is_first(p, b) || !is_pair(p, a, b)) continue;
         c.n = 0;
         add_pair(p, &c, a, 0, b, 1);
@@ -486,7 +483,7 @@ static bool close_others(prover *p, uint32_t a, size_t k)
     bool changed = false;
     uint32_t n = (uint32_t)p->m.locations.len;
     bool writes = p->m.locations.data[a].outcomes.data[k].updates.len > 0;
-    for (uint32_t b = 0; b < n && !p->open; b++) {
+    for (uint32_t b = 0; b < n && !is_late(p); b++) {
         if (!is_pair(p, a, b)) continue;
         changed |= close_beside(p, a, k, b);
         for (uint32_t c = b; c < n && writes && !p->open; c++)
@@ -629,8 +626,9 @@ ft_modular_answer ft_modular_prove(const ft_program *program, const ft_modular_o
         return FT_MODULAR_PROVED;
     }
     ft_modular_answer answer = FT_MODULAR_REFUSED;
-    prover p = {.m = {.program = program, .pool = ft_term_pool_new()},
-                .until = now() + options->seconds};
+    prover p = {.m = {.program = program,
+                      .pool = ft_term_pool_new(),
+                      .until = mod_now() + options->seconds}};
     if (mod_make_steps(&p.m) && !is_small(&p))
         mod_refuse(&p.m, "more variables than a proof may have");
     if (!p.m.refused) {

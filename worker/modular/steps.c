@@ -1,6 +1,7 @@
 #include "modular/steps.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/contract.h"
 
@@ -671,6 +672,13 @@ static bool execute(modular *m, mod_run *run, const ft_instruction *in)
 
 /* ---- steps ---- */
 
+double mod_now(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
 static void advance(modular *m, mod_run run)
 {
     bool going = true;
@@ -704,6 +712,7 @@ static void make_step(modular *m, uint32_t location)
     ft_vec_push(&m->pending, run);
     while (m->pending.len) {
         run = m->pending.data[--m->pending.len];
+        if (mod_now() > m->until) mod_refuse(m, "the time was over");
         advance(m, run);
     }
 }

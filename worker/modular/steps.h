@@ -145,6 +145,7 @@ typedef struct modular {
     FT_VEC(mod_run) pending; /* of the step at hand */
     uint32_t at;             /* its location */
     uint32_t fuel;
+    double until;        /* by mod_now */
     const char *refused; /* the program has this, which is not followed; NULL */
 } modular;
 
@@ -152,6 +153,7 @@ typedef struct modular {
  * mod_release frees. */
 bool mod_make_steps(modular *m);
 void mod_release(modular *m);
+double mod_now(void); /* seconds of a clock that does not go back */
 
 /* ---- terms (values.c) */
 
