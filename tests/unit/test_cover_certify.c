@@ -25,6 +25,15 @@ static uint64_t number(const char *name, uint64_t otherwise)
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
+/* How many seeds are usual: under AddressSanitizer, where each takes long, a third of them. */
+static uint64_t usual(uint64_t seeds)
+{
+#if defined __SANITIZE_ADDRESS__
+    seeds /= 3;
+#endif
+    return number("FT_SEEDS", seeds);
+}
+
 static ft_schedule_set *search(const ft_program *p, bool prefix, cover_order order,
                                cover_search_counts *counts)
 {
@@ -303,7 +312,7 @@ static void check_mutated(const ft_program *p, ft_schedule_set *set, const char 
 static void test_cover_mutations(void **state)
 {
     (void)state;
-    uint64_t first = number("FT_SEED_START", 1), n = number("FT_SEEDS", 25);
+    uint64_t first = number("FT_SEED_START", 1), n = usual(25);
     mutation_counts counts = {0};
     for (uint64_t seed = first; seed < first + n; seed++) {
         ft_strbuf text = {0};
@@ -368,7 +377,7 @@ static void test_cover_divergence(void **state)
 {
     (void)state;
     unsigned proved = 0, diverge = 0;
-    uint64_t first = number("FT_SEED_START", 1), n = number("FT_SEEDS", 40);
+    uint64_t first = number("FT_SEED_START", 1), n = usual(40);
     for (uint64_t seed = first; seed < first + n; seed++) check_divergence(seed, &proved, &diverge);
     print_message("%u programs: all loops end in %u, some do not in %u\n", (unsigned)n, proved,
                   diverge);
@@ -509,7 +518,7 @@ static void test_cover_later_parts(void **state)
 static void check_trees(bool loops)
 {
     unsigned held = 0, refused = 0, wrong = 0, right = 0, parted = 0;
-    uint64_t first = number("FT_SEED_START", 1), n = number("FT_SEEDS", loops ? 12 : 40);
+    uint64_t first = number("FT_SEED_START", 1), n = usual(loops ? 12 : 40);
     for (uint64_t seed = first; seed < first + n; seed++) {
         ft_strbuf text = {0};
         cover_search_counts counts;
