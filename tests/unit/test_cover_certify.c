@@ -14,6 +14,7 @@
 #include "oracle/mini.h"
 #include "oracle/mini_random.h"
 #include "schedules/dynamic.h"
+#include "unit/cover_merged.h"
 #include "unit/cover_mutations.h"
 #include "unit/cover_sets.h"
 
@@ -50,6 +51,7 @@ static cover_certificates certify(const ft_program *p, ft_schedule_set *set)
     cover_certificates found = {0};
     ft_error err = FT_ERROR_INIT;
     if (cover_certify(p, set, &options, &found, &err) != FT_OK) fail_msg("%s", err.message);
+    check_merged(p, set, &found);
     return found;
 }
 

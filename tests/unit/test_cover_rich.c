@@ -18,6 +18,7 @@
 #include "oracle/constrained.h"
 #include "oracle/mini.h"
 #include "oracle/mini_rich.h"
+#include "unit/cover_merged.h"
 #include "unit/cover_mutations.h"
 
 static uint64_t number(const char *name, uint64_t otherwise)
@@ -96,6 +97,7 @@ static cover_certificates certify(const ft_program *p, ft_schedule_set *set)
     cover_certificates found = {0};
     ft_error err = FT_ERROR_INIT;
     if (cover_certify(p, set, &options, &found, &err) != FT_OK) fail_msg("%s", err.message);
+    check_merged(p, set, &found);
     return found;
 }
 

@@ -18,58 +18,6 @@
 #include "program/binary.h"
 #include "schedules/dynamic.h"
 
-static const struct {
-    const char *name, *meaning;
-} ROWS[COVER_CERTIFICATES] = {
-#define FT_ROW(symbol, name, meaning) {name, meaning},
-    COVER_CERTIFICATE_TABLE(FT_ROW)
-#undef FT_ROW
-};
-
-const char *cover_certificate_name(cover_certificate_kind kind)
-{
-    FT_REQUIRE(kind < COVER_CERTIFICATES);
-    return ROWS[kind].name;
-}
-
-const char *cover_certificate_meaning(cover_certificate_kind kind)
-{
-    FT_REQUIRE(kind < COVER_CERTIFICATES);
-    return ROWS[kind].meaning;
-}
-
-const char *cover_answer_name(cover_answer answer)
-{
-    static const char *const NAMES[] = {"proved", "refuted", "unknown"};
-    FT_REQUIRE(answer <= COVER_UNKNOWN);
-    return NAMES[answer];
-}
-
-const char *cover_evidence_name(cover_evidence evidence)
-{
-    static const char *const NAMES[] = {
-#define FT_ROW(symbol, name, meaning) name,
-        COVER_EVIDENCE_TABLE(FT_ROW)
-#undef FT_ROW
-    };
-    FT_REQUIRE(evidence < COVER_EVIDENCES);
-    return NAMES[evidence];
-}
-
-cover_evidence cover_certificate_evidence(const cover_certificate *c)
-{
-    if (c->answer == COVER_PROVED) return COVER_EVIDENCE_PROVED;
-    if (c->answer == COVER_REFUTED)
-        return c->shown ? COVER_EVIDENCE_REPLAYED : COVER_EVIDENCE_MODEL;
-    return c->unconfirmed ? COVER_EVIDENCE_UNCONFIRMED : COVER_EVIDENCE_NONE;
-}
-
-const char *cover_certificate_word(cover_certificate_kind kind, cover_answer answer)
-{
-    bool diverges = kind == COVER_CHECK_DIVERGENCE && answer == COVER_REFUTED;
-    return diverges ? "diverges" : cover_answer_name(answer);
-}
-
 typedef FT_VEC(ft_term) terms;
 
 /* What was found while one schedule was followed. */
@@ -421,7 +369,7 @@ static void on_leaf(void *context, const cover_leaf *leaf)
     certifying *c = context;
     c->found->leaves++;
     ft_term condition = all_of(c, leaf->terms, leaf->n_terms);
-    if (leaf->kind == COVER_LEAF_DISCARDED) {
+    if (leaf->kind == COVER_LEAF_DISCARDED || leaf->kind == COVER_LEAF_ROUND) {
         ft_vec_push(&c->good, condition);
         return;
     }
@@ -487,7 +435,7 @@ static uint32_t question_ms(const certifying *c)
 /* What the inputs refute that the solver names, if they count. */
 static const char *refuted_by(const certifying *c, cover_certificate_kind kind)
 {
-    return c->first[kind].len ? c->first[kind].text : ROWS[kind].meaning;
+    return c->first[kind].len ? c->first[kind].text : cover_certificate_meaning(kind);
 }
 
 static void place(const certifying *c, cover_certificate_kind kind, cover_certificate *to)
@@ -548,7 +496,7 @@ static void conclude(certifying *c, cover_certificate_kind kind, const cover_que
 static void hand_out(certifying *c, cover_certificate_kind kind, const ft_strbuf *question)
 {
     ft_strbuf name = {0};
-    ft_strbuf_puts(&name, ROWS[kind].name);
+    ft_strbuf_puts(&name, cover_certificate_name(kind));
     if (c->epoch_number)
         ft_strbuf_printf(&name, "-%s", ft_schedule_text_of(c->set, c->epoch->name));
     if (c->number != FT_NO_SCHEDULE)
@@ -558,16 +506,21 @@ static void hand_out(certifying *c, cover_certificate_kind kind, const ft_strbuf
     ft_strbuf_release(&name);
 }
 
+static void print_question(certifying *c, const cover_question *q, cover_certificate_kind kind)
+{
+    ft_strbuf text = {0};
+    if (!c->options->smt) return;
+    cover_question_print(q, cover_certificate_meaning(kind), &text);
+    hand_out(c, kind, &text);
+    ft_strbuf_release(&text);
+}
+
 /* Asks whether the condition has an input; one that shows it refutes the certificate. */
 static void ask(certifying *c, cover_certificate_kind kind, ft_term condition)
 {
     cover_question q = {.world = &c->world, .ms = question_ms(c), .condition = condition};
-    ft_strbuf text = {0};
     ft_answer answer = cover_ask(&q);
-    if (c->options->smt) {
-        cover_question_print(&q, ROWS[kind].meaning, &text);
-        hand_out(c, kind, &text);
-    }
+    print_question(c, &q, kind);
     if (answer == FT_ANSWER_UNSAT)
         add(c, kind, COVER_PROVED, NULL);
     else if (answer == FT_ANSWER_UNKNOWN)
@@ -575,7 +528,6 @@ static void ask(certifying *c, cover_certificate_kind kind, ft_term condition)
     else
         conclude(c, kind, &q);
     cover_question_release(&q);
-    ft_strbuf_release(&text);
 }
 
 /* ---- check-order: positions of nodes as integers, which edges and threads order ---- */
@@ -600,7 +552,7 @@ static void check_order(certifying *c)
     if (cover_fault_is(COVER_FAULT_ORDERED)) q.pairs.len = 0;
     ft_strbuf text = {0};
     if (c->options->smt) {
-        cover_order_print(&q, ROWS[COVER_CHECK_ORDER].meaning, &text);
+        cover_order_print(&q, cover_certificate_meaning(COVER_CHECK_ORDER), &text);
         hand_out(c, COVER_CHECK_ORDER, &text);
         ft_strbuf_clear(&text);
     }
@@ -711,6 +663,39 @@ static void ask_from_leaves(certifying *c, ft_term domain, const ft_error *err)
     doubt_divergence(c, first);
 }
 
+static void forget(certifying *c);
+
+/* What was left open where paths were too many holds if it holds of paths that are merged: those
+ * stand for more than there is. */
+static void ask_merged(certifying *c, cover_following *f, size_t first)
+{
+    ft_error err = FT_ERROR_INIT;
+    if (c->world.loops || is_late(c) || c->schedule->end == FT_SCHEDULE_FAILED) return;
+    forget(c);
+    c->doubt = (ft_error)FT_ERROR_INIT;
+    f->merges = true;
+    f->max_leaves = 0; /* of few paths, as many as there are */
+    if (cover_follow_all(f, &err) != FT_OK || c->late) return;
+    ft_term good = any_of(c, &c->good), parting = any_of(c, &c->parting);
+    for (int i = 0; i < N_FROM_LEAVES; i++) {
+        cover_certificate *x = &c->found->all.data[first + (size_t)i];
+        assert(x->kind == FROM_LEAVES[i]);
+        if (x->answer != COVER_UNKNOWN || is_late(c)) continue;
+        if (x->kind == COVER_CHECK_CLOSED && c->doubt.code != FT_OK) continue;
+        ft_term wrong = any_of(c, &c->of[x->kind]);
+        if (x->kind == COVER_CHECK_SCHEDULE) wrong = either(c, negated(c, good), parting);
+        wrong = both(c, f->condition, wrong);
+        cover_question q = {.world = &c->world, .ms = question_ms(c), .condition = wrong};
+        bool holds = cover_ask(&q) == FT_ANSWER_UNSAT;
+        if (holds) print_question(c, &q, x->kind);
+        cover_question_release(&q);
+        if (!holds) continue;
+        free(x->text);
+        x->text = NULL;
+        x->answer = COVER_PROVED;
+    }
+}
+
 static void forget(certifying *c)
 {
     c->good.len = c->parting.len = 0;
@@ -754,7 +739,9 @@ static void certify_schedule(certifying *c, uint32_t number)
     else
         ft_error_set(&err, FT_INPUT, "the selector has an input that the program does not read");
     if (c->late && status == FT_OK) ft_error_set(&err, FT_BUDGET, "the time is used up");
+    size_t first = c->found->all.len;
     ask_from_leaves(c, domain, &err);
+    if (err.code == FT_LIMIT) ask_merged(c, &f, first);
     ft_map_release(&c->nodes);
     ft_schedule_order_release(&c->order);
 }
@@ -872,24 +859,4 @@ void cover_certificates_release(cover_certificates *certificates)
     for (size_t i = 0; i < certificates->all.len; i++)
         release_certificate(&certificates->all.data[i]);
     ft_vec_release(&certificates->all);
-}
-
-cover_answer cover_certificates_answer(const cover_certificates *certificates,
-                                       cover_certificate_kind kind)
-{
-    cover_answer answer = COVER_PROVED;
-    for (size_t i = 0; i < certificates->all.len; i++) {
-        const cover_certificate *c = &certificates->all.data[i];
-        if (c->kind != kind || c->answer == COVER_PROVED) continue;
-        if (answer != COVER_REFUTED) answer = c->answer;
-    }
-    return answer;
-}
-
-bool cover_certificates_hold(const cover_certificates *certificates)
-{
-    for (int k = 0; k < COVER_CHECK_FAILURE; k++)
-        if (cover_certificates_answer(certificates, (cover_certificate_kind)k) != COVER_PROVED)
-            return false;
-    return true;
 }

@@ -6,48 +6,19 @@
 
 #include "base/contract.h"
 #include "cover/faults.h"
+#include "cover/walk.h"
 #include "schedules/dynamic.h"
-
-/* A path so far. Threads are numbers of the world, but for `done` and `stopped`. */
-typedef struct path {
-    ft_sym_state *m;
-    uint32_t node;                      /* the next one in the schedule's order */
-    uint32_t done[FT_SCHEDULE_THREADS]; /* by thread of the schedule */
-    bool stopped[FT_SCHEDULE_THREADS];  /* it stands before the process's end */
-    bool left;                          /* a node was left out */
-    uint32_t created[FT_SYM_THREADS];
-    struct {
-        bool is;
-        uint32_t object;
-        uint64_t at;
-    } * bound;    /* by object of the schedule */
-    bool *parted; /* by schedule of the epoch; NULL: no input is dynamic */
-    FT_VEC(ft_term) terms;
-    FT_VEC(cover_touch) touches;
-} path;
-
-typedef struct walking {
-    const cover_following *f;
-    ft_schedule_order order;
-    uint32_t numbers[FT_SCHEDULE_THREADS]; /* by thread of the schedule: its number in the world */
-    uint32_t names[FT_SYM_THREADS];        /* the other way; FT_NO_ID: none */
-    FT_VEC(path) paths;
-    path *at;           /* the path at hand, which the follower adds to */
-    uint32_t operation; /* thread of the world + 1 that carries out an operation at hand; 0: none */
-    ft_sym_place places[FT_SYM_THREADS]; /* where each thread is */
-    uint64_t leaves;
-    ft_error *err;
-} walking;
 
 /* ---- paths ---- */
 
-static void drop(path *p)
+void cover_path_drop(path *p)
 {
     ft_sym_free(p->m);
     free(p->bound);
     free(p->parted);
     ft_vec_release(&p->terms);
     ft_vec_release(&p->touches);
+    ft_vec_release(&p->visits);
 }
 
 #define COPY_VEC(to, from)                                                                         \
@@ -64,7 +35,7 @@ static const ft_epoch *epoch_of(const walking *w)
     return &w->f->set->epochs.data[w->f->epoch];
 }
 
-static path copy_of(const walking *w, const path *from)
+path cover_path_copy(const walking *w, const path *from)
 {
     path p = *from;
     size_t n = (w->f->schedule->objects.len + 1) * sizeof *p.bound;
@@ -78,6 +49,7 @@ static path copy_of(const walking *w, const path *from)
     }
     COPY_VEC(&p.terms, &from->terms);
     COPY_VEC(&p.touches, &from->touches);
+    COPY_VEC(&p.visits, &from->visits);
     return p;
 }
 
@@ -102,10 +74,23 @@ static void note_access(walking *w, const ft_sym_note *note)
     ft_vec_push(&w->at->touches, t);
 }
 
+/* Marks the loops that the thread leaves by coming to the instruction. */
+static void note_rounds(walking *w, const ft_sym_note *note)
+{
+    for (size_t i = 0; i < w->rounds.len; i++) {
+        const cover_round *r = &w->rounds.data[i];
+        if (r->thread != note->thread || note->depth > r->depth) continue;
+        bool inside = note->depth == r->depth && note->place.function == r->function &&
+                      r->inside[note->place.instruction];
+        if (!inside) w->at->outside |= UINT32_C(1) << i;
+    }
+}
+
 static void follow(void *follower, const ft_sym_state *state, const ft_sym_note *note)
 {
     walking *w = follower;
     (void)state;
+    if (note->kind == FT_SYM_AT) note_rounds(w, note);
     if (note->kind == FT_SYM_AT) { /* the operation at hand is over */
         w->places[note->thread] = note->place;
         w->operation = 0;
@@ -511,7 +496,7 @@ static void fork_at(walking *w, path *p, uint32_t thread)
     for (uint32_t i = 0; i < n; i++)
         if (ft_sym_may_take(p->m, thread, variants[i])) variants[kept++] = variants[i];
     for (uint32_t i = 0; i + 1 < kept; i++) {
-        path other = copy_of(w, p);
+        path other = cover_path_copy(w, p);
         w->at = &other;
         cover_step(w->f->world, other.m, thread, variants[i]);
         ft_vec_push(&w->paths, other);
@@ -593,7 +578,7 @@ static bool do_node(walking *w, path *p, const ft_node *node)
     return true;
 }
 
-static ft_status check_going(walking *w, const path *p, bool *infeasible)
+ft_status cover_path_check(walking *w, const path *p, bool *infeasible)
 {
     ft_sym_end end = ft_sym_end_of(p->m);
     *infeasible = end == FT_SYM_INFEASIBLE;
@@ -629,6 +614,13 @@ static void choose_node(walking *w, path *p)
         p->left |= w->order.number[i] > p->done[s->nodes.data[i].thread];
 }
 
+/* Puts the thread's ways to its next operations aside. */
+static ft_status merge_at(walking *w, path *p, uint32_t thread)
+{
+    path own = cover_path_copy(w, p);
+    return cover_merge_ways(w, &own, thread, &w->paths);
+}
+
 static ft_status walk(walking *w, path *p)
 {
     const ft_schedule *s = w->f->schedule;
@@ -636,11 +628,12 @@ static ft_status walk(walking *w, path *p)
     bool infeasible, branches;
     uint32_t thread;
     w->at = p;
-    while ((status = check_going(w, p, &infeasible)) == FT_OK && !infeasible) {
+    while ((status = cover_path_check(w, p, &infeasible)) == FT_OK && !infeasible) {
         if (ft_sym_is_discarded(p->m))
             return call_leaf(w, p, &(cover_leaf){.kind = COVER_LEAF_DISCARDED, .node = FT_NO_ID}),
                    FT_OK;
         if (has_inner_step(p, &thread, &branches)) {
+            if (branches && w->f->merges) return merge_at(w, p, thread);
             if (branches)
                 fork_at(w, p, thread);
             else
@@ -690,7 +683,7 @@ static ft_status begin(walking *w)
         ft_vec_push(&w->paths, first);
         return FT_OK;
     }
-    drop(&first);
+    cover_path_drop(&first);
     if (answer == FT_ANSWER_UNSAT) return FT_OK;
     return ft_error_set(w->err, FT_BUDGET, "the solver does not answer in its time");
 }
@@ -707,11 +700,12 @@ ft_status cover_follow_all(const cover_following *following, ft_error *err)
     while (status == FT_OK && w.paths.len) {
         path p = w.paths.data[--w.paths.len];
         status = walk(&w, &p);
-        drop(&p);
+        cover_path_drop(&p);
     }
     following->world->follow = NULL;
-    for (size_t i = 0; i < w.paths.len; i++) drop(&w.paths.data[i]);
+    for (size_t i = 0; i < w.paths.len; i++) cover_path_drop(&w.paths.data[i]);
     ft_vec_release(&w.paths);
+    ft_vec_release(&w.rounds);
     ft_schedule_order_release(&w.order);
     return status;
 }

@@ -16,7 +16,8 @@
     X(DIVERGES, "a thread does something else than its next node")                                 \
     X(STUCK, "nodes are left, and the threads that have them cannot go on")                        \
     X(ENDLESS, "a thread goes round for ever without synchronisation; the others follow")          \
-    X(OPEN, "the nodes are used up, and a thread could go on")
+    X(OPEN, "the nodes are used up, and a thread could go on")                                     \
+    X(ROUND, "with `merges`: a round of a loop comes back to a state that stands for it")
 typedef enum cover_leaf_kind {
 #define FT_ROW(symbol, meaning) COVER_LEAF_##symbol,
     COVER_LEAF_TABLE(FT_ROW)
@@ -74,6 +75,10 @@ typedef struct cover_following {
     ft_term (*possible)(void *context, uint32_t schedule, const bool *known);
     void *context;
     uint64_t max_leaves; /* 0: 20,000 */
+    /* Ways of a thread between two operations that meet again are one path, and rounds of a loop
+     * are (merge.c). Then paths stand for more than there is: what holds on all of them holds; that
+     * something does not shows nothing. */
+    bool merges;
 } cover_following;
 
 /* Calls `leaf` for every path. FT_BUDGET, FT_LIMIT, FT_UNSUPPORTED: some were left out. */

@@ -91,8 +91,7 @@ static uint32_t block_around(const ft_function *f, uint32_t at)
     return b;
 }
 
-/* Registers that are never read again lose their content. `calls`: the frame stands at a call. */
-static void forget_registers(ft_sym_world *w, sym_thread *th, const frame *f, bool calls)
+uint64_t *sym_live_registers(ft_sym_world *w, const frame *f, bool calls)
 {
     const ft_function *function = f->function;
     uint64_t *bits = ft_alloc(words_of(function) * sizeof *bits);
@@ -100,7 +99,14 @@ static void forget_registers(ft_sym_world *w, sym_thread *th, const frame *f, bo
     read_from(function, lives_of(w, function), block_around(function, f->at), at, bits);
     if (calls && function->instructions.data[f->at].result != FT_NO_REGISTER)
         drop_bit(bits, function->instructions.data[f->at].result);
-    for (uint32_t i = 0; i < function->registers.len; i++)
+    return bits;
+}
+
+/* Registers that are never read again lose their content. */
+static void forget_registers(ft_sym_world *w, sym_thread *th, const frame *f, bool calls)
+{
+    uint64_t *bits = sym_live_registers(w, f, calls);
+    for (uint32_t i = 0; i < f->function->registers.len; i++)
         if (!ft_bits_has(bits, i)) th->values.data[f->registers + i] = (value){0};
     free(bits);
 }

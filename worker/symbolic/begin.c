@@ -107,8 +107,7 @@ static void print_cell(const ft_sym_state *m, uint32_t number, uint64_t at, ft_s
     ft_strbuf_printf(place, "+%" PRIu64, at);
 }
 
-/* The cell around a byte: of the smallest width with which it was accessed. */
-static uint32_t cell_size(const ft_sym_state *m, const object *o, uint64_t byte)
+uint32_t sym_cell_size(const ft_sym_state *m, const object *o, uint64_t byte)
 {
     uint64_t seen;
     for (uint32_t n = 1; n <= 8; n *= 2) {
@@ -213,7 +212,7 @@ static void list_cells(const ft_sym_state *m, const ft_sym_state *arrival, uint3
         bool known = has_address(m, number, at) || (!own.term && !new.term &&own.bits == new.bits);
         uint32_t n = 1;
         if (!known) {
-            n = own.term && m != arrival ? unknown_size(m, number, at) : cell_size(m, o, at);
+            n = own.term && m != arrival ? unknown_size(m, number, at) : sym_cell_size(m, o, at);
             at = at / n * n;
             add_holder(m, arrival, (holder){FT_NO_ID, number, at, (uint8_t)(8 * n), {0}, {0}}, all);
         }

@@ -321,6 +321,13 @@ void sym_sync_settle(ft_sym_state *m, uint32_t t);
 /* The place of the object as epochs name it, without the offset. */
 void sym_object_place(const ft_sym_state *m, uint32_t number, ft_strbuf *place);
 void sym_free_lives(ft_sym_world *w);
+/* The registers that are read from the frame's instruction on, as bits, which the caller frees.
+ * `calls`: the frame stands at a call. */
+uint64_t *sym_live_registers(ft_sym_world *w, const frame *f, bool calls);
+
+/* ---- begin.c */
+/* The size of the cell around a byte: the smallest width with which it was accessed. */
+uint32_t sym_cell_size(const ft_sym_state *m, const object *o, uint64_t byte);
 
 /* ---- run.c */
 value sym_operand(const ft_sym_state *m, uint32_t t, const ft_instruction *in, uint32_t i);
@@ -331,5 +338,7 @@ bool sym_thread_objects(ft_sym_state *m, uint32_t t);
 const ft_function *sym_function_at(ft_sym_state *m, uint32_t t, uint64_t address, uint8_t result,
                                    const uint8_t *widths, uint32_t n);
 void sym_run(ft_sym_state *m, uint32_t t);
+/* Computes the result of an instruction of the innermost call anew, which decides nothing. */
+void sym_do_again(ft_sym_state *m, uint32_t t, uint32_t instruction);
 
 #endif

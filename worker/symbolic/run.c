@@ -691,3 +691,14 @@ void sym_run(ft_sym_state *m, uint32_t t)
         if (!run_one(m, t)) return;
     run_long(m, t, most - few);
 }
+
+void sym_do_again(ft_sym_state *m, uint32_t t, uint32_t instruction)
+{
+    uint32_t at = top(m, t)->at;
+    top(m, t)->at = instruction;
+    const ft_instruction *in = sym_instruction(m, t);
+    bool done = HANDLERS[in->code](m, t, in);
+    assert(done);
+    (void)done;
+    top(m, t)->at = at;
+}
