@@ -76,8 +76,13 @@ static ft_status add_file_order(json_t *question, const char *path, ft_error *er
     ft_strbuf text = {0};
     ft_status status = read_file(path, &text, err);
     if (status == FT_OK && !is_set(ft_strbuf_text(&text)) && !is_witness(ft_strbuf_text(&text))) {
+        ft_error own = FT_ERROR_INIT;
         ft_strbuf_clear(&text);
-        status = ft_recorded_order(path, &text, err);
+        status = ft_recorded_order(path, &text, &own);
+        if (status != FT_OK)
+            (void)ft_error_set(err, status,
+                               "--order: %s is not a witness, a schedule set or a recording: %s",
+                               path, own.message);
     }
     if (status == FT_OK) status = add_text(question, "prefer", path, &text, err);
     ft_strbuf_release(&text);
