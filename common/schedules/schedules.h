@@ -48,6 +48,7 @@
 #ifndef FT_SCHEDULES_SCHEDULES_H
 #define FT_SCHEDULES_SCHEDULES_H
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "program/program.h"
 #include "term/term.h"
@@ -282,6 +283,8 @@ typedef struct ft_schedule_set {
                 comes next behind such an instruction */
     FT_VEC(ft_schedule_input) inputs;
     FT_VEC(ft_epoch) epochs; /* the first is the program's entry */
+    ft_map labels;   /* of set.c: a label's text -> the last number that was put behind it */
+    size_t labelled; /* so many inputs have their labels there */
 } ft_schedule_set;
 
 ft_schedule_set *ft_schedule_set_new(void);

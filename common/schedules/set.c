@@ -64,6 +64,7 @@ void ft_schedule_set_free(ft_schedule_set *set)
     ft_vec_release(&set->inputs);
     ft_vec_release(&set->markers);
     ft_term_pool_free(set->pool);
+    ft_map_release(&set->labels);
     ft_intern_release(&set->texts);
     free(set);
 }
@@ -82,12 +83,27 @@ const char *ft_schedule_text_of(const ft_schedule_set *set, uint32_t text)
 
 /* ---- inputs ---- */
 
-static bool has_label(const ft_schedule_set *set, const char *label)
+/* The text of the label; FT_NO_ID: no input has it. Labels are looked up in a map, since a set of
+ * many epochs may have as many unknowns of one name. */
+static uint32_t used_label(ft_schedule_set *set, const char *label)
 {
+    for (; set->labelled < set->inputs.len; set->labelled++)
+        ft_map_slot(&set->labels, set->inputs.data[set->labelled].label, 1, NULL);
     uint32_t text = ft_intern_find(&set->texts, label, strlen(label));
-    for (size_t i = 0; i < set->inputs.len && text != FT_NO_ID; i++)
-        if (set->inputs.data[i].label == text) return true;
-    return false;
+    return text != FT_NO_ID && ft_map_get(&set->labels, text, NULL) ? text : FT_NO_ID;
+}
+
+/* Puts a number behind the label where an input has it already. */
+static void make_unique(ft_schedule_set *set, ft_strbuf *label)
+{
+    size_t length = label->len;
+    uint32_t plain = used_label(set, label->text);
+    if (plain == FT_NO_ID) return;
+    uint64_t *last = ft_map_slot(&set->labels, plain, 1, NULL);
+    do {
+        ft_strbuf_cut(label, length);
+        ft_strbuf_printf(label, "!%u", (unsigned)++*last);
+    } while (used_label(set, label->text) != FT_NO_ID);
 }
 
 /* The name with what a symbol of SMT-LIB may have. */
@@ -109,11 +125,7 @@ ft_symbol ft_schedule_add_symbol(ft_schedule_set *set, uint32_t epoch, const cha
     plain_label(name, &label);
     if (n && strcmp(thread, "0") != 0) ft_strbuf_printf(&label, "@%s", thread);
     if (n > 1) ft_strbuf_printf(&label, ".%u", n);
-    size_t length = label.len;
-    for (uint32_t i = 2; has_label(set, label.text); i++) {
-        ft_strbuf_cut(&label, length);
-        ft_strbuf_printf(&label, "!%u", i);
-    }
+    make_unique(set, &label);
     ft_vec_push(&set->inputs,
                 (ft_schedule_input){.label = ft_schedule_text(set, label.text),
                                     .name = ft_schedule_text(set, name),
