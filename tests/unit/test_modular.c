@@ -400,6 +400,19 @@ static const struct {
      " %w = atomic_load seq_cst i32 @x\n atomic_store seq_cst i32 1, @x\n"
      " %v = atomic_load seq_cst i32 @x\n %c = eq i32 %v, 1\n assert \"last\" %c\n"
      " return i32 0\n}\n"},
+    {false, "of the threads that a loop makes others may still run",
+     "object @x 4 align 4\n"
+     "function @t(%a: i64) -> i64 {\n b:\n atomic_store seq_cst i32 7, @x\n return i64 0\n}\n"
+     "function @main() -> i32 {\n b:\n jump l\n l:\n %t = create @t, 0\n"
+     " %more = input \"more\" i1\n branch %more, again, out\n again:\n jump l\n out:\n"
+     " %j = join %t\n atomic_store seq_cst i32 1, @x\n %v = atomic_load seq_cst i32 @x\n"
+     " %c = eq i32 %v, 1\n assert \"last\" %c\n return i32 0\n}\n"},
+    {false, "a thread that an assumption stops has written before",
+     "object @x 4 align 4\n"
+     "function @t(%a: i64) -> i64 {\n b:\n atomic_begin\n store i32 7, @x\n atomic_end\n"
+     " assume 0\n return i64 0\n}\n"
+     "function @main() -> i32 {\n b:\n %t = create @t, 0\n %v = atomic_load seq_cst i32 @x\n"
+     " %c = eq i32 %v, 0\n assert \"unwritten\" %c\n return i32 0\n}\n"},
     {false, "of two threads of one function the other may still run",
      "object @x 4 align 4\n"
      "function @t(%a: i64) -> i64 {\n b:\n atomic_store seq_cst i32 7, @x\n return i64 0\n}\n"
