@@ -355,9 +355,16 @@ static bool count_writes(ft_exploring *x)
     return x->counted = true;
 }
 
+/* Points that the next round has, since races were found in this one: what stood in the way may be
+ * one of them. */
+static bool has_fresh_points(const ft_exploring *x)
+{
+    return x->fresh.len > x->points.len;
+}
+
 void ft_exploring_give_way(ft_exploring *x, ft_error *err)
 {
-    if (count_writes(x) || widen(x))
+    if (has_fresh_points(x) || count_writes(x) || widen(x))
         x->anew = true;
     else
         leave_open(x, err);
