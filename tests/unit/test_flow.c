@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "flow_random.h"
+#include "program/endless.h"
 #include "program/flow/pointers.h"
 #include "program/interpret/interpreter.h"
 #include "program/text.h"
@@ -126,6 +127,16 @@ static void compare_side(const shape *s, const ft_function *f, const ft_graph *g
     }
 }
 
+/* The first block begins with an input, and is no target; nothing else does harm but a return. */
+static void compare_endless(const shape *s, const ft_function *f, uint32_t a)
+{
+    bool endless = !path(s, a, s->n, UINT32_MAX);
+    const ft_block *b = &f->blocks.data[a];
+    uint32_t last = b->instructions + b->n_instructions - 1;
+    assert_int_equal(ft_program_is_endless(f, b->instructions), a != 0 && endless);
+    assert_int_equal(ft_program_is_endless(f, last), endless);
+}
+
 static void control_flow_is_that_of_paths(void **state)
 {
     (void)state;
@@ -145,6 +156,7 @@ static void control_flow_is_that_of_paths(void **state)
                 assert_int_equal(ft_graph_postdominates(&g, a, b), postdominates(&s, a, b));
                 assert_int_equal(ft_graph_controls(&g, f, a, b), controls(&s, a, b));
             }
+            compare_endless(&s, f, a);
             if (ends) compare_join(&s, &g, a);
             if (ends) compare_side(&s, f, &g, a);
         }
@@ -169,6 +181,41 @@ static void a_loop_without_end_has_a_postdominator(void **state)
     assert_false(ft_graph_loop(&g, &p->functions.data[0], 2, blocks));
     ft_graph_release(&g);
     ft_program_free(p);
+}
+
+static void a_loop_of_arithmetic_alone_is_endless(void **state)
+{
+    static const struct {
+        const char *body; /* of a loop, behind an instruction that is asked about */
+        bool endless;
+    } CASES[] = {
+        {"jump l(%y)", true},
+        {"%z = mul i32 %y, 3 jump l(%z)", true},
+        {"%z = udiv i32 %y, %x jump l(%z)", false}, /* it may fail */
+        {"store i32 %y, @g jump l(%y)", false},     /* others see it */
+        {"%z = load i32 @g jump l(%z)", false},     /* others change it */
+        {"%z = input \"z\" i32 jump l(%z)", false},
+        {"%z = call i32 @f(%y) jump l(%z)", false},
+        {"yield jump l(%y)", false},
+        {"%c = eq i32 %y, 9 branch %c, out, l(%y)", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+        for (uint32_t at = 0; at < 2; at++) {
+            ft_strbuf out = {0};
+            ft_strbuf_printf(&out,
+                             "program 1\nobject @g 4 align 4\n"
+                             "function @f(%%a: i32) -> i32 {\n b: return %%a\n}\n"
+                             "function @main() -> i32 {\n b: jump l(i32 0)\n l(%%x: i32):\n"
+                             " %%y = add i32 %%x, 1\n %s\n out: return i32 0\n}\n",
+                             CASES[i].body);
+            ft_program *p = read_program(ft_strbuf_text(&out));
+            const ft_function *f = &p->functions.data[1];
+            uint32_t from = at ? (uint32_t)f->instructions.len - 2 : f->blocks.data[1].instructions;
+            assert_int_equal(ft_program_is_endless(f, from), CASES[i].endless);
+            ft_program_free(p);
+            ft_strbuf_release(&out);
+        }
 }
 
 /* ---- pointers ---- */
@@ -330,6 +377,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(control_flow_is_that_of_paths),
         cmocka_unit_test(a_loop_without_end_has_a_postdominator),
+        cmocka_unit_test(a_loop_of_arithmetic_alone_is_endless),
         cmocka_unit_test(accesses_are_where_pointers_point),
         cmocka_unit_test(effects_go_through_calls),
     };

@@ -100,7 +100,10 @@ static const example EXAMPLES[] = {
     {FT_ERROR_ALIGNMENT, 0, "%x = atomic_load relaxed i32 @m+2 return %x"},
     {FT_ERROR_LIMIT, 0, "%p = alloc 999999999999 return i32 0"},
     {FT_ERROR_LIMIT, 0, "%x = call i64 @deep(i64 1) return i32 0"},
-    {FT_ERROR_LIMIT, 0, "jump x(i64 0) x(%i: i64): %j = add i64 %i, 1 jump x(%j)"},
+    {FT_ERROR_LIVE_LOCK, 0, "jump x(i64 0) x(%i: i64): %j = add i64 %i, 1 jump x(%j)"},
+    {FT_ERROR_LIMIT, 0,
+     "jump x(i64 0) x(%i: i64): %j = add i64 %i, 1 %c = eq i64 %j, -1 branch %c, y, x(%j) "
+     "y: return i32 0"},
     {FT_ERROR_LIVE_LOCK, 0, "jump x x: jump x"},
     {FT_ERROR_LIVE_LOCK, 0, "jump x x: %x = load i32 @n store i32 %x, @n jump x"},
     {FT_ERROR_LIMIT, 0, "jump x(i32 0) x(%i: i32): store i32 %i, @n %j = xor i32 %i, 1 jump x(%j)"},

@@ -300,8 +300,7 @@ static void blame_endless(certifying *c, const cover_leaf *leaf, ft_term conditi
 {
     ft_strbuf place = {0};
     print_place(c, &leaf->place, &place);
-    blame(c, COVER_CHECK_DIVERGENCE, condition,
-          "thread %s never leaves the loop at %s: it comes back there as it was",
+    blame(c, COVER_CHECK_DIVERGENCE, condition, "thread %s never leaves the loop at %s",
           leaf->thread == FT_NO_ID ? "without nodes" : thread_name(c, leaf->thread), place.text);
     ft_strbuf_release(&place);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/endless.h"
 #include "symbolic/internal.h"
 
 /* ---- operands and results ---- */
@@ -663,7 +664,8 @@ static bool run_one(ft_sym_state *m, uint32_t t)
 }
 
 /* A long step: looks for circles, which begin behind any number of instructions and are of any
- * length (Brent 1980: the state that is compared is taken anew after 2^k instructions). */
+ * length (Brent 1980: the state that is compared is taken anew after 2^k instructions), and for
+ * places that lead nowhere else, whose states may all differ. */
 static void run_long(ft_sym_state *m, uint32_t t, uint64_t left)
 {
     ft_sym_mark *mark = NULL;
@@ -677,6 +679,10 @@ static void run_long(ft_sym_state *m, uint32_t t, uint64_t left)
             ft_sym_mark_free(mark);
             mark = ft_sym_mark_new(m, t);
             next = 2 * next + 1;
+            if (ft_program_is_endless(top(m, t)->function, top(m, t)->at)) {
+                sym_thread_of(m, t)->circles = true;
+                break;
+            }
         }
         if (!run_one(m, t)) break;
     }

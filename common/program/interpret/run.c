@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/endless.h"
 #include "program/interpret/internal.h"
 #include "program/loops.h"
 
@@ -512,9 +513,13 @@ static bool run_some(ft_interpreter *m, uint32_t t, uint64_t left)
     return true;
 }
 
-/* The same; does the thread come back to where it is now? */
+/* The same; does the thread come back to where it is now, or to places like it for ever? */
 static bool run_watched(ft_interpreter *m, uint32_t t, uint64_t left)
 {
+    if (ft_program_is_endless(top(m, t)->function, top(m, t)->at)) {
+        m->threads.data[t].circles = true;
+        return false;
+    }
     circle *c = ft_circle_new(m, t);
     bool goes = true;
     for (; goes && left; left--) {
