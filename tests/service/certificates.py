@@ -105,6 +105,9 @@ def plain(answer):
     answer.pop("program", None)  # a job's report names it
     for failed in answer["failed"]:
         failed["inputs"] = sorted(failed.get("inputs", {}))
+        failed.pop("witness", None)  # a job's findings have them
+        for read in failed.get("run", []):
+            read["value"] = None
     return answer
 
 
@@ -135,6 +138,9 @@ def of_case(name, text, question, workers, kills, draw):
         need(snapshot["state"] == "done", snapshot)
         report = report_of(daemon, job)
         got, counts = answer_of(report), counted(report)
+        findings = daemon.call("GET", f"/v1/jobs/{job}/findings?limit=1000&witness=1")[1]["findings"]
+    shown = [sum("witness" in f for f in found) for found in (want["failed"], findings)]
+    need(shown[0] == shown[1], f"{name}: witnesses:", shown, findings)
     need(plain(got) == plain(want), f"{name}, {workers} workers, {killed} killed:", got, want)
     need(counts["candidates"] == sum(row["asked"] for row in want["checks"]), counts, want["checks"])
     refuted = [f for f in want["failed"] if f["answer"] == "refuted"]
