@@ -26,11 +26,11 @@ static uint64_t number(const char *name, uint64_t otherwise)
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-/* How many seeds are usual: under AddressSanitizer, where each takes long, a third of them. */
+/* How many seeds are usual: under AddressSanitizer, where each takes long, a sixth of them. */
 static uint64_t usual(uint64_t seeds)
 {
 #if defined __SANITIZE_ADDRESS__
-    seeds /= 3;
+    seeds /= 6;
 #endif
     return number("FT_SEEDS", seeds);
 }
