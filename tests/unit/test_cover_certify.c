@@ -10,6 +10,7 @@
 
 #include "cover/certify.h"
 #include "cover/search.h"
+#include "cover_seeds.h"
 #include "oracle/constrained.h"
 #include "oracle/mini.h"
 #include "oracle/mini_random.h"
@@ -19,21 +20,6 @@
 #include "unit/cover_sets.h"
 
 #define L(k) " lock " k "; unlock " k "; "
-
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
-/* How many seeds are usual: under AddressSanitizer, where each takes long, a sixth of them. */
-static uint64_t usual(uint64_t seeds)
-{
-#if defined __SANITIZE_ADDRESS__
-    seeds /= 6;
-#endif
-    return number("FT_SEEDS", seeds);
-}
 
 static ft_schedule_set *search(const ft_program *p, bool prefix, cover_order order,
                                cover_search_counts *counts)
@@ -314,7 +300,7 @@ static void check_mutated(const ft_program *p, ft_schedule_set *set, const char 
 static void test_cover_mutations(void **state)
 {
     (void)state;
-    uint64_t first = number("FT_SEED_START", 1), n = usual(25);
+    uint64_t first = number("FT_SEED_START", 1), n = usual(25, 6);
     mutation_counts counts = {0};
     for (uint64_t seed = first; seed < first + n; seed++) {
         ft_strbuf text = {0};
@@ -379,7 +365,7 @@ static void test_cover_divergence(void **state)
 {
     (void)state;
     unsigned proved = 0, diverge = 0;
-    uint64_t first = number("FT_SEED_START", 1), n = usual(40);
+    uint64_t first = number("FT_SEED_START", 1), n = usual(40, 6);
     for (uint64_t seed = first; seed < first + n; seed++) check_divergence(seed, &proved, &diverge);
     print_message("%u programs: all loops end in %u, some do not in %u\n", (unsigned)n, proved,
                   diverge);
@@ -430,6 +416,21 @@ static void check_dynamic(const ft_program *p, ft_schedule_set *set, const char 
     cover_certificates_release(&found);
 }
 
+/* Brute force and check-schedule say of the set of a row whether it is right. */
+static void expect_parts(const ft_program *p, ft_schedule_set *set, bool right, size_t row)
+{
+    constrained_counts runs = {0};
+    constrained_fault fault = constrained_check(p, set, &runs);
+    cover_certificates found = certify(p, set);
+    cover_answer answer = cover_certificates_answer(&found, COVER_CHECK_SCHEDULE);
+    if (cover_certificates_hold(&found) != right || !fault.what != right ||
+        answer != (right ? COVER_PROVED : COVER_REFUTED)) {
+        print_all(set, &found);
+        fail_msg("row %u; brute force: %s", (unsigned)row, fault.what ? fault.what : "right");
+    }
+    cover_certificates_release(&found);
+}
+
 /* Schedules part where an input is read, not before. */
 static void test_cover_parts(void **state)
 {
@@ -441,21 +442,12 @@ static void test_cover_parts(void **state)
                 {COVER_READS_LATE, COVER_PARTS("0.1"), false}};
     (void)state;
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
-        constrained_counts runs = {0};
         ft_error err = FT_ERROR_INIT;
         ft_schedule_set *set = NULL;
         ft_program *p = mini_program(ROWS[i].program);
         if (ft_schedule_set_read(ROWS[i].set, strlen(ROWS[i].set), &set, &err) != FT_OK)
             fail_msg("%s", err.message);
-        constrained_fault fault = constrained_check(p, set, &runs);
-        cover_certificates found = certify(p, set);
-        cover_answer answer = cover_certificates_answer(&found, COVER_CHECK_SCHEDULE);
-        if (cover_certificates_hold(&found) != ROWS[i].right || !fault.what != ROWS[i].right ||
-            answer != (ROWS[i].right ? COVER_PROVED : COVER_REFUTED)) {
-            print_all(set, &found);
-            fail_msg("row %u; brute force: %s", (unsigned)i, fault.what ? fault.what : "right");
-        }
-        cover_certificates_release(&found);
+        expect_parts(p, set, ROWS[i].right, i);
         ft_schedule_set_free(set);
         ft_program_free(p);
     }
@@ -490,7 +482,6 @@ static void test_cover_later_parts(void **state)
 #undef MAIN
     (void)state;
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
-        constrained_counts runs = {0};
         cover_search_counts counts;
         ft_strbuf text = {0};
         ft_error err = FT_ERROR_INIT;
@@ -501,15 +492,7 @@ static void test_cover_later_parts(void **state)
         part_later(from, ROWS[i].thread, &text);
         if (ft_schedule_set_read(text.text, text.len, &set, &err) != FT_OK)
             fail_msg("%u: %s\n%s", (unsigned)err.line, err.message, text.text);
-        constrained_fault fault = constrained_check(p, set, &runs);
-        cover_certificates found = certify(p, set);
-        cover_answer answer = cover_certificates_answer(&found, COVER_CHECK_SCHEDULE);
-        if (cover_certificates_hold(&found) != ROWS[i].right || !fault.what != ROWS[i].right ||
-            answer != (ROWS[i].right ? COVER_PROVED : COVER_REFUTED)) {
-            print_all(set, &found);
-            fail_msg("row %u; brute force: %s", (unsigned)i, fault.what ? fault.what : "right");
-        }
-        cover_certificates_release(&found);
+        expect_parts(p, set, ROWS[i].right, i);
         ft_schedule_set_free(from);
         ft_schedule_set_free(set);
         ft_strbuf_release(&text);
@@ -520,7 +503,7 @@ static void test_cover_later_parts(void **state)
 static void check_trees(bool loops)
 {
     unsigned held = 0, refused = 0, wrong = 0, right = 0, parted = 0;
-    uint64_t first = number("FT_SEED_START", 1), n = usual(loops ? 12 : 40);
+    uint64_t first = number("FT_SEED_START", 1), n = usual(loops ? 12 : 40, 6);
     for (uint64_t seed = first; seed < first + n; seed++) {
         ft_strbuf text = {0};
         cover_search_counts counts;

@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "cover/certify.h"
 #include "cover/search.h"
+#include "cover_seeds.h"
 #include "oracle/constrained.h"
 #include "oracle/mini.h"
 #include "oracle/mini_random.h"
@@ -29,21 +30,6 @@ static bool should_stop(void *context)
 {
     enum { MOST = 4000 };
     return ++*(unsigned *)context > MOST;
-}
-
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
-/* How many seeds are usual: under AddressSanitizer, where each takes long, a fifth of them. */
-static uint64_t usual(uint64_t seeds)
-{
-#if defined __SANITIZE_ADDRESS__
-    seeds /= 5;
-#endif
-    return number("FT_SEEDS", seeds);
 }
 
 static uint64_t draw(uint64_t *random, uint64_t n)
@@ -287,7 +273,7 @@ static void check(uint64_t seed, known kind, const char *text, tally *t)
 
 static void check_all(known kind)
 {
-    uint64_t first = number("FT_SEED_START", 1), n = usual(kind == LEFT ? 10 : 25);
+    uint64_t first = number("FT_SEED_START", 1), n = usual(kind == LEFT ? 10 : 25, 5);
     tally t = {0};
     for (uint64_t seed = first; seed < first + n; seed++) {
         ft_strbuf text = {0};

@@ -15,26 +15,12 @@
 
 #include "cover/certify.h"
 #include "cover/search.h"
+#include "cover_seeds.h"
 #include "oracle/constrained.h"
 #include "oracle/mini.h"
 #include "oracle/mini_rich.h"
 #include "unit/cover_merged.h"
 #include "unit/cover_mutations.h"
-
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
-/* How many seeds are usual: under AddressSanitizer, where each takes long, a third of them. */
-static uint64_t usual(uint64_t seeds)
-{
-#if defined __SANITIZE_ADDRESS__
-    seeds /= 3;
-#endif
-    return number("FT_SEEDS", seeds);
-}
 
 typedef struct totals {
     constrained_counts runs;
@@ -150,7 +136,7 @@ static void check(uint64_t seed, totals *all)
 static void test_cover_rich(void **state)
 {
     (void)state;
-    uint64_t first = number("FT_SEED_START", 1), n = usual(100);
+    uint64_t first = number("FT_SEED_START", 1), n = usual(100, 3);
     totals all = {0};
     for (uint64_t seed = first; seed < first + n; seed++) check(seed, &all);
     print_message("sets %u, open %u, racy %u, failing %u, stuck %u; inputs %u, runs %u\n", all.sets,
@@ -219,7 +205,7 @@ static void mutate(uint64_t seed, mutated *counts)
 static void test_cover_rich_mutations(void **state)
 {
     (void)state;
-    uint64_t first = number("FT_SEED_START", 1), n = usual(60) / 4;
+    uint64_t first = number("FT_SEED_START", 1), n = usual(60, 3) / 4;
     mutated counts = {0};
     for (uint64_t seed = first; seed < first + n; seed++) mutate(seed, &counts);
     print_message("mutated sets %u, wrong %u, refuted %u\n", counts.sets, counts.wrong,

@@ -1,5 +1,5 @@
 /* Three threads in phases: a barrier between them, a semaphore that lets two into a section, a
- * read-write lock, an atomic counter and a spin lock; inputs choose the phases and who writes. */
+ * read-write lock, an atomic counter and a spin lock; inputs choose the phases and the writer. */
 #include <assert.h>
 #include <foretell/input.h>
 #include <pthread.h>
