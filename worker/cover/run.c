@@ -278,7 +278,7 @@ static ft_status record(running *r, uint32_t t, const ft_sym_operation *o, uint6
         return FT_OK;
     }
     if (!cover_graph_takes(&r->graph, kind, o))
-        return refuse(r, o, "an operation on what is no object, or no thread");
+        return refuse(r, o, "an operation whose operand is not an object or a thread");
     cover_entry *e = cover_trace_operation(r->trace, t, COVER_OPERATION);
     if (kind == FT_NODE_EXIT) {
         e->fails = true;

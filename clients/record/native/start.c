@@ -167,7 +167,11 @@ static ft_status ended_early(const ft_native *n, int status, ft_error *err)
 {
     const char *name = n->options.argv[0];
     if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_STARTED && !n->shared->taken)
-        return ft_error_set(err, FT_USAGE, "%s cannot be started", name);
+        return ft_error_set(
+            err, FT_USAGE,
+            "%s cannot be started: it is not an executable file, nor C or C++ sources or a "
+            "program of `foretell lower`",
+            name);
     if (!n->shared->taken)
         return ft_error_set(err, FT_USAGE,
                             "%s was not built with foretell-cc or foretell-c++, or with those of "
