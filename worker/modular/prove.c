@@ -622,7 +622,7 @@ ft_modular_answer ft_modular_prove(const ft_program *program, const ft_modular_o
 {
     FT_REQUIRE(program && options && why);
     if (!has_assertion(program)) {
-        ft_strbuf_puts(why, "there is none");
+        ft_strbuf_puts(why, "the program has none");
         return FT_MODULAR_PROVED;
     }
     ft_modular_answer answer = FT_MODULAR_REFUSED;
