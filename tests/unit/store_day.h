@@ -173,6 +173,7 @@ static void make_quick_folder(char folder[64])
 static void open_day(day *d)
 {
     *d = (day){.store = NULL};
+    clock_start = DAY / 2 - time(NULL) % DAY;
     clock_offset = 0;
     make_quick_folder(d->folder);
     uv_loop_init(&d->loop);

@@ -345,7 +345,7 @@ static void test_epochs_no_object(void **state)
         if (ft_program_read_text(TEXTS[i], strlen(TEXTS[i]), &p, &err)) fail_msg("%s", err.message);
         cover_search_options options = {.world.prefix = true};
         assert_int_equal(cover_search(p, &options, &set, &counts, &err), FT_UNSUPPORTED);
-        assert_non_null(strstr(err.message, "@main, instruction 0: an operation on what is no"));
+        assert_non_null(strstr(err.message, "@main, instruction 0: an operation whose operand is"));
         ft_program_free(p);
     }
 }
