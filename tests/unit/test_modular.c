@@ -339,6 +339,11 @@ static const struct {
      " %u = create @u, 0\n return i64 0\n}\n"
      "function @main() -> i32 {\n b:\n %w = create @w, 0\n %t = create @t, 0\n"
      " return i32 0\n}\n"},
+    {false, "the bytes of a constant differ",
+     "object @s 2 align 1 constant { 0: \"a\" }\n"
+     "function @main() -> i32 {\n b:\n jump l(i64 0)\n l(%i: i64):\n %p = add i64 @s, %i\n"
+     " %v = load i8 %p\n %end = eq i8 %v, 0\n branch %end, out, on\n on:\n"
+     " %n = add i64 %i, 1\n jump l(%n)\n out:\n fail \"end\"\n}\n"},
     {true, "there is no assertion, and what is not followed does no harm",
      "object @o 4 align 4\nobject @x 4 align 4\n"
      "function @t() {\n b:\n atomic_store seq_cst i32 7, @x\n return\n}\n"

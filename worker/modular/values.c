@@ -131,6 +131,15 @@ static bool is_within(const modular *m, mod_value v)
     return o->origin != MOD_HEAP && !o->open && v.offset <= o->size;
 }
 
+/* The address a number of bytes away that is not known. A constant cannot be opened: nothing knows
+ * the address. */
+static mod_value somewhere(modular *m, mod_run *run, mod_value base)
+{
+    if (m->objects.data[base.index].origin == MOD_CONSTANT) return mod_of(mod_fresh(m, run, 64));
+    mod_open(m, base.index);
+    return base;
+}
+
 /* -1: not known. */
 static int same_address(const modular *m, mod_value a, mod_value b)
 {
@@ -170,7 +179,7 @@ static mod_value on_addresses(modular *m, mod_run *run, const ft_instruction *in
         mod_value base = v[first ? 0 : 1], by = v[first ? 1 : 0];
         if (base.kind != MOD_ADDRESS || by.kind != MOD_NUMBER) break;
         if (in->code == FT_CODE_SUB && !first) break;
-        if (!mod_is_literal(m, by.term, &bits)) return mod_open(m, base.index), base;
+        if (!mod_is_literal(m, by.term, &bits)) return somewhere(m, run, base);
         base.offset += in->code == FT_CODE_ADD ? bits : 0 - bits;
         return base;
     }
