@@ -260,10 +260,11 @@ static void add_sums(json_t *state, const json_t *explored)
     take_levels(state, json_object_get(explored, "levels"));
     if (json_array_size(threads) > json_array_size(json_object_get(state, "threads")))
         json_object_set(state, "threads", threads);
-    if (!json_object_get(state, "open") && json_object_get(explored, "open"))
-        json_object_set(state, "open", json_object_get(explored, "open"));
-    if (!json_object_get(state, "lingers") && json_object_get(explored, "lingers"))
-        json_object_set(state, "lingers", json_object_get(explored, "lingers"));
+    static const char *const WORDS[] = {"open", "lingers",
+                                        "bound"}; /* of the first that has some */
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+        if (!json_object_get(state, WORDS[i]) && json_object_get(explored, WORDS[i]))
+            json_object_set(state, WORDS[i], json_object_get(explored, WORDS[i]));
 }
 
 static ft_status read_explored(ft_span text, json_t **explored, ft_error *err)

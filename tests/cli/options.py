@@ -933,6 +933,7 @@ EFFECTS += [
     ("explore", "test", of_explore),
     ("workers", "explore", is_taken("--workers", 2)),
     ("preemptions", "explore", says("every schedule without a preemption", "--preemptions", 0)),
+    ("budget", "explore", is_taken("--budget", 30)),
     ("explore-budget", "explore", is_taken("--explore-budget", 30)),
     ("runs", "explore", says("--runs reached", "--runs", 1)),
     ("seed", "explore", is_taken("--seed", 7)),
@@ -1061,6 +1062,9 @@ def of_explain_explored(world, command):
         done = run("explore", "--explain", "--iterations", "2", "rounds.program")
         need("1 executions were cut: a thread takes a way of a condition on inputs more than 2 times" in done.out, done)
         need("explained" not in run("explore", "rounds.program").out)
+        done = run("explore", "--iterations", "2", "rounds.program")
+        need("cut by a bound: a thread takes a way of a condition on inputs more than 2 times (--iterations)" in done.out,
+             done)
 
 
 EFFECTS += [

@@ -128,6 +128,16 @@ bool ft_backend_bounded(const ft_backend *backend)
     return ft_symbolic_counts_of(backend->symbolic).bounded > 0;
 }
 
+const char *ft_backend_bound(const ft_backend *backend)
+{
+    size_t n;
+    const char *first = NULL;
+    const ft_symbolic_cut *cuts = ft_symbolic_cuts(backend->symbolic, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!first || strcmp(cuts[i].reason, first) < 0) first = cuts[i].reason;
+    return first;
+}
+
 const char *ft_backend_lingers(ft_backend *backend)
 {
     ft_strbuf_release(&backend->lingers);

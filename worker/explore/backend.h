@@ -50,5 +50,8 @@ void ft_backend_explain(const ft_backend *backend, void (*line)(void *context, c
                         void *context);
 /* The bounds cut some run. */
 bool ft_backend_bounded(const ft_backend *backend);
+/* Of the reasons for which runs were cut, in words, the first by the alphabet, which is the same in
+ * whichever order they ran; NULL: none was. Valid as long as the backend. */
+const char *ft_backend_bound(const ft_backend *backend);
 
 #endif

@@ -417,6 +417,7 @@ void ft_exploring_release(ft_exploring *x)
         ft_execution_release(&x->failures.data[i].execution);
     ft_vec_release(&x->failures);
     free(x->open);
+    free(x->bound);
     free(x->lingers);
     json_decref(x->explained);
     ft_vec_release(&x->points);

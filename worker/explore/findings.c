@@ -135,6 +135,12 @@ static void add_line(void *context, const char *text)
     json_array_append_new(context, json_string(text));
 }
 
+static void take_words(char **to, const char *text)
+{
+    free(*to);
+    *to = text ? ft_strdup(text) : NULL;
+}
+
 void ft_exploring_take_facts(ft_exploring *x)
 {
     if (x->explained) {
@@ -146,11 +152,12 @@ void ft_exploring_take_facts(ft_exploring *x)
     if (x->cutoffs) /* executions that were cut behind a cutoff do not count */
         x->bounded = x->outcome.total.cut || x->outcome.tree.cut || x->counts.cut;
     if (ft_exploring_bounds_threads(x->program)) x->bounded = true;
-    free(x->open);
-    x->open = open ? ft_strdup(open) : NULL;
-    const char *lingers = ft_backend_lingers(x->backend);
-    free(x->lingers);
-    x->lingers = lingers ? ft_strdup(lingers) : NULL;
+    take_words(&x->open, open);
+    take_words(&x->lingers, ft_backend_lingers(x->backend));
+    const char *bound = ft_backend_bound(x->backend);
+    if (!bound && ft_exploring_bounds_threads(x->program))
+        bound = "threads beyond those of --threads go no further";
+    take_words(&x->bound, bound);
 }
 
 /* ---- records ---- */
@@ -306,6 +313,7 @@ static void judge_rest(const ft_exploring *x, rest *r)
         ft_strbuf_puts(&r->text, x->bounded   ? "; runs were cut by a bound"
                                  : x->lingers ? ""
                                               : "; by the job's bound");
+        if (x->bounded && x->bound) ft_strbuf_printf(&r->text, ": %s", x->bound);
     }
 }
 

@@ -49,6 +49,7 @@ typedef struct ft_exploring {
     bool left_aside;        /* a race whose accesses are no points */
     ft_x_outcome outcome;   /* of the last round, and below */
     bool bounded;
+    char *bound;         /* of those that cut runs, one in words; NULL: none that has words did */
     char *open;          /* why some run was left open; NULL: none was */
     json_t *explained;   /* lines about the last round, where they are wanted; NULL: they are not */
     char *proof;         /* that no assertion fails, in words; NULL: none was found */

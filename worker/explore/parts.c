@@ -60,6 +60,7 @@ static json_t *explored_of(const ft_exploring *x)
     json_t *explored =
         json_pack("{s:o, s:o, s:o, s:o, s:I}", "points", points_of(&x->points), "threads",
                   makers_of(x), "counts", counts, "flags", flags, "polls", (json_int_t)x->polls);
+    if (x->bound) json_object_set_new(explored, "bound", json_string(x->bound));
     if (x->lingers) json_object_set_new(explored, "lingers", json_string(x->lingers));
     if (x->open) json_object_set_new(explored, "open", json_string(x->open));
     return explored;
@@ -81,7 +82,8 @@ static json_t *explored_anew(ft_exploring *x)
     x->counts = (ft_x_counts){0};
     x->bounded = x->left_aside = x->incomplete = false;
     free(x->lingers);
-    x->lingers = NULL;
+    free(x->bound);
+    x->lingers = x->bound = NULL;
     return explored_of(x);
 }
 
@@ -159,6 +161,8 @@ static void read_sums(ft_exploring *x, const json_t *explored)
     x->open = open ? ft_strdup(open) : NULL;
     const char *lingers = json_string_value(json_object_get(explored, "lingers"));
     x->lingers = lingers ? ft_strdup(lingers) : NULL;
+    const char *bound = json_string_value(json_object_get(explored, "bound"));
+    x->bound = bound ? ft_strdup(bound) : NULL;
 }
 
 static ft_status read_explored(ft_exploring *x, const json_t *explored, ft_error *err)

@@ -399,7 +399,7 @@ static ft_status go(running *r, size_t at, uint64_t key, ft_x_end *end, ft_error
         bool cut = false;
         const ft_x_pick *pick = i < c->task.prefix.len ? &c->task.prefix.data[i] : NULL;
         if (i >= c->options.max_steps) {
-            note_cut(c, "more than %" PRIu64 " steps", c->options.max_steps);
+            note_cut(c, "more than %" PRIu64 " steps (--steps)", c->options.max_steps);
             return *end = FT_X_CUT, FT_OK;
         }
         if (is_late_now(c, i)) {
@@ -414,7 +414,9 @@ static ft_status go(running *r, size_t at, uint64_t key, ft_x_end *end, ft_error
         if (status == FT_CONFLICT) return *end = FT_X_STRAYED, FT_OK;
         if (status != FT_OK) return status;
         if (cut) {
-            note_cut(c, "a thread takes a way of a condition on inputs more than %" PRIu32 " times",
+            note_cut(c,
+                     "a thread takes a way of a condition on inputs more than %" PRIu32
+                     " times (--iterations)",
                      c->options.max_iterations);
             return *end = FT_X_CUT, FT_OK;
         }

@@ -257,6 +257,8 @@ static const option_row rows[] = {
      "repeated. Of `explore`, sources and programs as data have the others open; else they are 0"},
     {"preemptions", 0, VALUE_COUNT, "N", NULL, MEMBER(preemptions), BIT(EXPLORE),
      "stop when every schedule with at most N preemptions was run (default: all schedules)"},
+    {"budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(explore_budget), BIT(EXPLORE),
+     "another name of --explore-budget"},
     {"explore-budget", 0, VALUE_NUMBER, "SECONDS", NULL, MEMBER(explore_budget), BIT(EXPLORE),
      "time limit of the exploration (default: 60)"},
     {"runs", 0, VALUE_NUMBER, "R", NULL, MEMBER(runs), BIT(EXPLORE),
