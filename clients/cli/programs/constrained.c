@@ -105,8 +105,11 @@ static const struct {
 #undef ROW
 };
 
-static bool operation_of(const ft_node *n, uint32_t *operation)
+/* A static initialiser of the program's source is an operation of the program as data, without a
+ * place; natively it is the object's first content. */
+static bool operation_of(const ft_schedule_set *set, const ft_node *n, uint32_t *operation)
 {
+    if (n->kind == FT_NODE_MUTEX_INIT && !*ft_schedule_text_of(set, n->file)) return false;
     for (size_t i = 0; i < sizeof OPERATIONS / sizeof *OPERATIONS; i++)
         if (OPERATIONS[i].kind == n->kind) return *operation = OPERATIONS[i].operation, true;
     return false;
@@ -246,7 +249,7 @@ static void number_nodes(building *b)
     for (size_t i = 0; i < b->s->nodes.len; i++) {
         const ft_node *n = &b->s->nodes.data[i];
         /* one that has no hook counts as the node before it */
-        b->number[i] = next[n->thread] += operation_of(n, &operation);
+        b->number[i] = next[n->thread] += operation_of(b->set, n, &operation);
     }
     free(next);
 }
@@ -284,7 +287,7 @@ static void add_node(building *b, size_t i)
                               .peer = from->peer == FT_NO_ID ? FT_CONSTRAINED_NONE
                                                              : b->native[from->peer],
                               .timed_out = from->timed_out};
-    if (!operation_of(from, &to.operation)) return;
+    if (!operation_of(b->set, from, &to.operation)) return;
     if (from->kind == FT_NODE_LEAVE) to.timed_out = arrived_last(b, i);
     add_edges(b, from, &to);
     add_place(b, from, &to);
@@ -553,11 +556,12 @@ bool ft_constrained_kept(char *file)
 }
 
 /* The schedule's node that is that one of the file; thread: of the schedule. */
-static uint32_t node_of(const ft_schedule *s, uint32_t thread, uint32_t left)
+static uint32_t node_of(const ft_schedule_set *set, const ft_schedule *s, uint32_t thread,
+                        uint32_t left)
 {
     uint32_t operation;
     for (uint32_t i = 0; i < s->nodes.len; i++)
-        if (s->nodes.data[i].thread == thread && operation_of(&s->nodes.data[i], &operation) &&
+        if (s->nodes.data[i].thread == thread && operation_of(set, &s->nodes.data[i], &operation) &&
             left-- == 0)
             return i;
     return FT_NO_ID;
@@ -588,7 +592,7 @@ static void print_place(const ft_constrained_set *set, char *file, ft_strbuf *ou
     ft_strbuf_printf(out, ": %s", operations[head->found]);
     if (!named || head->node == FT_CONSTRAINED_NONE) return;
     uint32_t first = t.threads[t.schedules[head->schedule].first_thread + head->thread].first;
-    uint32_t node = node_of(at.schedule, thread, head->node - first);
+    uint32_t node = node_of(set->set, at.schedule, thread, head->node - first);
     if (node == FT_NO_ID) return;
     const ft_node *n = &at.schedule->nodes.data[node];
     ft_strbuf_puts(out, "; the schedule has: ");

@@ -209,6 +209,7 @@ static const char *find_places(making *m, const ft_state_place *p, uint8_t width
         return "the program's debug information does not have it";
     if (v->size && (p->offset > v->size || v->size - p->offset < (width + 7u) / 8))
         return "the program's variable is smaller";
+    if (v->is_ambiguous) return "several variables of that name are declared in one line";
     if (v->is_opaque) return "the compiler keeps it nowhere at that call";
     return NULL;
 }

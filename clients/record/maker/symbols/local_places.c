@@ -20,6 +20,7 @@ typedef struct instance {
     ft_local_variable *v;
     Dwarf_Die *unit, *function, *outer; /* outer: the subprogram whose frame it has */
     ranges code, stands;
+    ranges *taken; /* by the variables of that name and line which are found */
 } instance;
 
 static const char *base_name(const char *path)
@@ -223,7 +224,7 @@ static ft_local_place place_of(const instance *x, const Dwarf_Op *ops, size_t n,
 /* ---- places ---- */
 
 /* Those of one range: of what no location has, nowhere. */
-static void add_places(instance *x, Dwarf_Attribute *location, range r)
+static void add_places(const instance *x, Dwarf_Attribute *location, range r)
 {
     ranges left = {0};
     Dwarf_Addr base = 0, from, to;
@@ -270,13 +271,25 @@ static uint64_t size_of(Dwarf_Die *variable)
     return known ? size : 0;
 }
 
-static void add_variable(instance *x, Dwarf_Die *variable)
+/* Do two variables of one line have the name there? */
+static void look_for_second(const instance *x)
+{
+    ranges both = {0};
+    for (size_t i = 0; i < x->stands.len; i++)
+        add_within(x->taken, x->stands.data[i].from, x->stands.data[i].to, &both);
+    x->v->is_ambiguous |= both.len != 0;
+    ft_vec_release(&both);
+    for (size_t i = 0; i < x->stands.len; i++) ft_vec_push(x->taken, x->stands.data[i]);
+}
+
+static void add_variable(const instance *x, Dwarf_Die *variable)
 {
     Dwarf_Attribute location;
     int64_t value;
     bool has = dwarf_attr_integrate(variable, DW_AT_location, &location) != NULL;
     bool constant = !has && constant_of(variable, &value);
     x->v->size = size_of(variable);
+    look_for_second(x);
     for (size_t i = 0; i < x->stands.len; i++) {
         range r = x->stands.data[i];
         if (constant)
@@ -340,12 +353,14 @@ static bool is_variable(const ft_local_variable *v, Dwarf_Die *die)
            (uint32_t)line == v->line && is_file(dwarf_decl_file(die), v->file);
 }
 
-static void find_in(instance *x, Dwarf_Die *scope, unsigned depth);
+static void find_in(const instance *x, Dwarf_Die *scope, unsigned depth);
 
 static void enter(const instance *from, Dwarf_Die *function, unsigned depth)
 {
     bool inlined = dwarf_tag(function) == DW_TAG_inlined_subroutine;
+    ranges taken = {0};
     instance x = {.v = from->v,
+                  .taken = &taken,
                   .unit = from->unit,
                   .function = function,
                   .outer = inlined ? from->outer : function};
@@ -358,9 +373,25 @@ static void enter(const instance *from, Dwarf_Die *function, unsigned depth)
     }
     ft_vec_release(&x.code);
     ft_vec_release(&x.stands);
+    ft_vec_release(&taken);
 }
 
-static void find_in(instance *x, Dwarf_Die *scope, unsigned depth)
+/* The variables of a block exist in its code alone: another one may have the name, or the place,
+ * elsewhere. */
+static void enter_block(const instance *from, Dwarf_Die *block, unsigned depth)
+{
+    instance x = *from;
+    ranges code = {0};
+    add_code(block, &code);
+    x.stands = (ranges){0};
+    for (size_t i = 0; i < code.len; i++)
+        add_within(&from->stands, code.data[i].from, code.data[i].to, &x.stands);
+    find_in(&x, block, depth);
+    ft_vec_release(&x.stands);
+    ft_vec_release(&code);
+}
+
+static void find_in(const instance *x, Dwarf_Die *scope, unsigned depth)
 {
     Dwarf_Die die;
     if (!depth || dwarf_child(scope, &die)) return;
@@ -368,7 +399,9 @@ static void find_in(instance *x, Dwarf_Die *scope, unsigned depth)
         int tag = dwarf_tag(&die);
         if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
             enter(x, &die, depth - 1);
-        else if (tag == DW_TAG_lexical_block || tag == DW_TAG_namespace)
+        else if (tag == DW_TAG_lexical_block)
+            enter_block(x, &die, depth - 1);
+        else if (tag == DW_TAG_namespace)
             find_in(x, &die, depth - 1);
         else if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && x->function &&
                  is_variable(x->v, &die))

@@ -44,8 +44,9 @@ typedef struct ft_local_variable {
     const char *callee; /* the function that it calls there; "": not known */
     /* found: */
     FT_VEC(ft_local_place) places;
-    uint64_t size;  /* of the variable; 0: not known */
-    bool is_opaque; /* some call of the callee there has it nowhere */
+    uint64_t size;     /* of the variable; 0: not known */
+    bool is_opaque;    /* some call of the callee there has it nowhere */
+    bool is_ambiguous; /* several variables are declared in that line by that name, and are there */
 } ft_local_variable;
 
 /* Fills what is found. FT_INPUT: the program has no debug information. */

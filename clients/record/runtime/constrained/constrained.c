@@ -119,13 +119,23 @@ static bool is_there(const ft_constrained_node *n, const void *pc)
     return false;
 }
 
+/* A schedule names the 8-byte cell of an atomic operation: its object is any address in there. */
+static bool is_same(uint32_t operation, uintptr_t known, uintptr_t address)
+{
+    enum { CELL = 8 };
+    bool atomic =
+        operation >= FT_CONSTRAINED_LOAD_OPERATION && operation <= FT_CONSTRAINED_SWAP_OPERATION;
+    uintptr_t apart = known < address ? address - known : known - address;
+    return apart < (atomic ? CELL : 1);
+}
+
 /* The operations on one object are ordered, so that no two threads bind one name at once. */
 static bool is_object(const ft_constrained_node *n, uintptr_t address)
 {
     if (!n->object || !address) return true;
     uintptr_t *bound = &ft_rt_c.bound[n->object];
     uintptr_t known = __atomic_load_n(bound, __ATOMIC_ACQUIRE);
-    if (known) return known == address;
+    if (known) return is_same(n->operation, known, address);
     for (uint32_t o = 1; o <= ft_rt_c.head->objects; o++)
         if (__atomic_load_n(&ft_rt_c.bound[o], __ATOMIC_RELAXED) == address) return false;
     __atomic_store_n(bound, address, __ATOMIC_RELEASE);
@@ -261,13 +271,19 @@ bool ft_rt_c_barrier(pthread_barrier_t *barrier, int *result, const void *pc)
     return true;
 }
 
-static __thread void (*initialiser)(void);
-static __thread bool initialised;
+/* The thread's innermost call; the initialiser may call once, too. */
+typedef struct once_call {
+    void (*initialise)(void);
+    bool done;
+} once_call;
+
+static __thread once_call *calling;
 
 static void initialise_now(void)
 {
-    initialised = true;
-    initialiser();
+    once_call *call = calling;
+    call->initialise();
+    call->done = true;
 }
 
 bool ft_rt_c_once(pthread_once_t *once, void (*initialise)(void), const void *pc)
@@ -275,12 +291,11 @@ bool ft_rt_c_once(pthread_once_t *once, void (*initialise)(void), const void *pc
     if (!is_in_program(pc)) return false; /* the unwinder's, say, where a thread exits */
     if (!ft_rt_c_enter(FT_CONSTRAINED_ONCE_OPERATION, once, pc)) return false;
     ft_rt_c_leave();
-    initialiser = initialise;
-    initialised = false;
+    once_call call = {.initialise = initialise}, *outer = calling;
+    calling = &call;
     FT_REAL(pthread_once)(once, initialise_now);
-    bool done = initialised;
-    initialised = false;
-    if (done && ft_rt_c_enter(FT_CONSTRAINED_ONCE_DONE_OPERATION, once, pc)) ft_rt_c_leave();
+    calling = outer;
+    if (call.done && ft_rt_c_enter(FT_CONSTRAINED_ONCE_DONE_OPERATION, once, pc)) ft_rt_c_leave();
     return true;
 }
 

@@ -197,6 +197,7 @@ int cnd_broadcast(cnd_t *condition)
 int cnd_init(cnd_t *condition)
 {
     FT_RT_EXPLORED(thrd_of(ft_rt_x_condition_init((pthread_cond_t *)condition, NULL)));
+    FT_RT_CONSTRAINED(INIT, condition, FT_REAL(cnd_init)(condition));
     ft_rt_about_followed(condition, CODE);
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(cnd_init)(condition);
@@ -207,6 +208,7 @@ int cnd_init(cnd_t *condition)
 
 void cnd_destroy(cnd_t *condition)
 {
+    FT_RT_CONSTRAINED_SCOPE(DESTROY, condition, CODE);
     ft_rt_about_followed(condition, CODE);
     ft_rt_thread *self = ft_rt_enter();
     if (!self) {

@@ -277,6 +277,7 @@ int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict until)
 {
     FT_RT_EXPLORED(thrd_of(
         ft_rt_x_lock((pthread_mutex_t *)m, ft_rt_x_limit_until(CLOCK_REALTIME, until), CODE)));
+    FT_RT_CONSTRAINED_UNTIL(LOCK, m, FT_REAL(mtx_lock)(m), thrd_timedout);
     FT_RT_HOOK(mtx_timedlock, m, until);
     struct timespec deadline = ft_rt_deadline(CLOCK_REALTIME, until);
     return FT_RT_END(
@@ -286,6 +287,7 @@ int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict until)
 int mtx_init(mtx_t *m, int type)
 {
     if (ft_rt_exploring && ft_rt_x_self) ft_rt_x_spin_init(m);
+    FT_RT_CONSTRAINED(INIT, m, FT_REAL(mtx_init)(m, type));
     ft_rt_about_followed(m, CODE);
     ft_rt_thread *self = ft_rt_enter();
     int result = FT_REAL(mtx_init)(m, type);
@@ -296,6 +298,7 @@ int mtx_init(mtx_t *m, int type)
 
 void mtx_destroy(mtx_t *m)
 {
+    FT_RT_CONSTRAINED_SCOPE(DESTROY, m, CODE);
     ft_rt_about_followed(m, CODE);
     ft_rt_thread *self = ft_rt_enter();
     if (self) FT_RT_ENDS(m, mutex_at((pthread_mutex_t *)m));

@@ -113,6 +113,9 @@ void call_once(once_flag *once, void (*initialise)(void))
         explored_once(once, initialise, __builtin_return_address(0));
         return;
     }
+    if (__builtin_expect(ft_rt_constrained, 0) &&
+        ft_rt_c_once((pthread_once_t *)once, initialise, __builtin_return_address(0)))
+        return;
     ft_rt_about(FT_RT_ANY, __builtin_return_address(0));
     ft_rt_thread *self = ft_rt_enter();
     if (!self) {
