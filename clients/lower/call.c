@@ -400,6 +400,8 @@ static const struct {
     {"llvm.dbg.", true, call_nothing},
     {"llvm.lifetime.", true, call_nothing},
     {"llvm.assume", false, call_nothing},
+    {"llvm.invariant.", true, call_nothing},
+    {"llvm.x86.sse2.pause", false, call_nothing},
     {"llvm.stacksave", true, call_nothing},
     {"llvm.stackrestore", true, call_nothing},
     {"llvm.expect.", true, call_same},

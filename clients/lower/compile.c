@@ -221,8 +221,10 @@ static ft_status link_all(LLVMContextRef context, char *const *files, size_t n_f
         LOWER_TRY(read_file(context, files[i], arguments, n, &module, err));
         LOWER_TRY(link_into(all, module, files[i], err));
     }
+    bool thread_ends = lower_has_thread_ends(*all);
     LOWER_TRY(read_models(context, &module, err));
     LOWER_TRY(link_into(all, module, "the models", err));
+    if (thread_ends) lower_run_thread_ends(*all);
     lower_frame_main(*all);
     lower_make_mutexes(*all);
     return promote_locals(*all, err);

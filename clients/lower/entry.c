@@ -1,5 +1,6 @@
 /* What a program does before main and after it. Constructors (llvm.global_ctors) are called at the
- * beginning of main by priority, destructors and `exit` at its return. */
+ * beginning of main by priority, destructors and `exit` at its return. Where the program gives
+ * destructors of what threads have for themselves, threads end by models/ends.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,7 +107,8 @@ void lower_frame_main(LLVMModuleRef module)
     structors after = read_list(module, "llvm.global_dtors");
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
     if (before.len || after.len) call_before(builder, module, entry, &before, &after);
-    if (is_used(module, "atexit") || is_used(module, "__cxa_atexit")) {
+    if (is_used(module, "atexit") || is_used(module, "__cxa_atexit") ||
+        is_used(module, "__cxa_thread_atexit")) {
         use_handlers(module);
         call_at_return(builder, module, entry);
     }
@@ -115,9 +117,39 @@ void lower_frame_main(LLVMModuleRef module)
     ft_vec_release(&after);
 }
 
+/* A use of the function other than a call that gives no destructor. */
+static bool gives_destructor(LLVMModuleRef module, const char *name, unsigned argument)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(module, name);
+    for (LLVMUseRef u = function ? LLVMGetFirstUse(function) : NULL; u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef user = LLVMGetUser(u);
+        bool none = LLVMIsACallInst(user) && LLVMGetNumArgOperands(user) > argument &&
+                    LLVMIsNull(LLVMGetOperand(user, argument));
+        if (!none) return true;
+    }
+    return false;
+}
+
+bool lower_has_thread_ends(LLVMModuleRef module)
+{
+    return gives_destructor(module, "pthread_key_create", 1) ||
+           gives_destructor(module, "tss_create", 1) ||
+           gives_destructor(module, "__cxa_thread_atexit", 0);
+}
+
+static void set_number(LLVMModuleRef module, const char *name, unsigned value)
+{
+    LLVMValueRef global = LLVMGetNamedGlobal(module, name);
+    FT_REQUIRE(global);
+    LLVMSetInitializer(global, LLVMConstInt(LLVMGlobalGetValueType(global), value, false));
+}
+
+void lower_run_thread_ends(LLVMModuleRef module)
+{
+    set_number(module, "foretell_thread_ends", 1);
+}
+
 void ft_lower_bound_threads(LLVMModuleRef module, unsigned most)
 {
-    LLVMValueRef bound = LLVMGetNamedGlobal(module, "foretell_most_threads");
-    FT_REQUIRE(bound);
-    LLVMSetInitializer(bound, LLVMConstInt(LLVMGlobalGetValueType(bound), most, false));
+    set_number(module, "foretell_most_threads", most);
 }

@@ -63,6 +63,11 @@ ft_status lower_constant_address(lowering *l, LLVMValueRef constant, uint32_t *s
 /* ---- entry.c */
 /* The frame of main: constructors before it, functions given to `atexit` after it. */
 void lower_frame_main(LLVMModuleRef module);
+/* The program, without the models, gives destructors that run where threads end: of thread-specific
+ * values or of thread-local objects of C++. */
+bool lower_has_thread_ends(LLVMModuleRef module);
+/* Has threads run them; the models are linked. */
+void lower_run_thread_ends(LLVMModuleRef module);
 
 /* ---- mutexes.c */
 /* A call of mutex_init for each mutex whose initialiser says that it is no normal one. */

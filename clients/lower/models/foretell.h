@@ -25,6 +25,12 @@ void __foretell_end(void *result) __attribute__((noreturn));
 void __foretell_yield(void);
 void __foretell_assume(int condition);
 
+/* Models (ends.c): what runs where a thread ends, where foretell_thread_ends is not 0; of it what
+ * runs where the process ends. */
+extern int foretell_thread_ends;
+void __foretell_thread_end(void);
+void __foretell_end_objects(void);
+
 struct timespec;
 /* A model (clock.c): where the result is ETIMEDOUT, the limit is over. Gives the result. */
 int __foretell_pass(const struct timespec *until, int result);

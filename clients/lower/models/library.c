@@ -659,9 +659,11 @@ int __cxa_atexit(void (*function)(void *), void *argument, void *library)
     return add_handler((struct handler){NULL, function, argument});
 }
 
-/* Takes the place of `exit` where one of the two above is used. */
+/* Takes the place of `exit` where one of the two above is used, or a thread-local object is to be
+ * destroyed. */
 void exit_with_handlers(int code)
 {
+    __foretell_end_objects();
     for (;;) {
         __foretell_atomic_begin();
         struct handler last = {NULL, NULL, NULL};

@@ -48,11 +48,40 @@ static void count_thread(void)
     __foretell_assume(0);
 }
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+typedef struct start {
+    void *(*function)(void *);
+    thrd_start_t c11;
+    void *argument;
+} start;
+
+static void *run(void *argument)
+{
+    start s = *(start *)argument;
+    __foretell_free(argument);
+    void *result = s.c11 ? (void *)(long)s.c11(s.argument) : s.function(s.argument);
+    if (foretell_thread_ends) __foretell_thread_end();
+    return result;
+}
+
+static unsigned long create(start given)
+{
+    start *s = __foretell_alloc(sizeof *s);
+    *s = given;
+    return __foretell_create(run, s);
+}
+
+static void end(void *result)
+{
+    if (foretell_thread_ends) __foretell_thread_end();
+    __foretell_end(result);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start_of)(void *),
                    void *argument)
 {
     count_thread();
-    *thread = __foretell_create(start, argument);
+    *thread = foretell_thread_ends ? create((start){start_of, NULL, argument})
+                                   : __foretell_create(start_of, argument);
     if (attributes && ((const int *)attributes)[0]) __foretell_detach(*thread);
     return 0;
 }
@@ -67,7 +96,7 @@ int pthread_join(pthread_t thread, void **result)
 DO(pthread_detach, (pthread_t thread), __foretell_detach(thread))
 RETURN(pthread_t, pthread_self, (void), __foretell_self())
 RETURN(int, pthread_equal, (pthread_t a, pthread_t b), a == b)
-VOID(pthread_exit, (void *result), __foretell_end(result))
+VOID(pthread_exit, (void *result), end(result))
 DO(pthread_attr_init, (pthread_attr_t *a), ((int *)a)[0] = 0)
 DO(pthread_attr_destroy, (pthread_attr_t *a), (void)a)
 DO(pthread_attr_setdetachstate, (pthread_attr_t *a, int state),
@@ -231,48 +260,12 @@ DO(pthread_barrier_destroy, (pthread_barrier_t *b), __foretell_barrier_destroy(b
 RETURN(int, pthread_barrier_wait, (pthread_barrier_t *b), __foretell_barrier_wait(b))
 DO(pthread_once, (pthread_once_t *once, void (*function)(void)), __foretell_once(once, function))
 
-/* ---- keys: destructors are not run */
-
-enum { KEYS = 64 };
-static __thread const void *values[KEYS];
-static unsigned keys;
-
-int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
-{
-    (void)destructor;
-    __foretell_atomic_begin();
-    unsigned made = keys++;
-    __foretell_atomic_end();
-    if (made >= KEYS) return EAGAIN;
-    *key = made;
-    return 0;
-}
-
-DO(pthread_key_delete, (pthread_key_t key), (void)key)
-DO(pthread_setspecific, (pthread_key_t key, const void *value), values[key] = value)
-RETURN(void *, pthread_getspecific, (pthread_key_t key), (void *)values[key])
-
 /* ---- C11 */
-
-typedef struct start {
-    thrd_start_t function;
-    void *argument;
-} start;
-
-static void *run_c11(void *argument)
-{
-    start s = *(start *)argument;
-    __foretell_free(argument);
-    return (void *)(long)s.function(s.argument);
-}
 
 int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
     count_thread();
-    start *s = __foretell_alloc(sizeof *s);
-    s->function = function;
-    s->argument = argument;
-    *thread = __foretell_create(run_c11, s);
+    *thread = create((start){NULL, function, argument});
     return thrd_success;
 }
 
@@ -286,7 +279,7 @@ int thrd_join(thrd_t thread, int *result)
 DO(thrd_detach, (thrd_t thread), __foretell_detach(thread))
 RETURN(thrd_t, thrd_current, (void), __foretell_self())
 RETURN(int, thrd_equal, (thrd_t a, thrd_t b), a == b)
-VOID(thrd_exit, (int result), __foretell_end((void *)(long)result))
+VOID(thrd_exit, (int result), end((void *)(long)result))
 VOID(thrd_yield, (void), __foretell_yield())
 DO(thrd_sleep, (const struct timespec *time, struct timespec *rest),
    (void)time; (void)rest; __foretell_yield())
@@ -313,12 +306,6 @@ RETURN(int, cnd_timedwait, (cnd_t *c, mtx_t *m, const struct timespec *until),
        __foretell_pass(until, __foretell_timed_wait(c, m)) ? thrd_timedout : thrd_success)
 DO(cnd_signal, (cnd_t *c), __foretell_signal(c))
 DO(cnd_broadcast, (cnd_t *c), __foretell_broadcast(c))
-RETURN(int, tss_create, (tss_t *key, tss_dtor_t destructor),
-       pthread_key_create(key, destructor) ? thrd_error : thrd_success)
-VOID(tss_delete, (tss_t key), pthread_key_delete(key))
-RETURN(int, tss_set, (tss_t key, void *value),
-       pthread_setspecific(key, value) ? thrd_error : thrd_success)
-RETURN(void *, tss_get, (tss_t key), pthread_getspecific(key))
 VOID(call_once, (once_flag *flag, void (*function)(void)), __foretell_once(flag, function))
 
 /* ---- SV-COMP's sections */
