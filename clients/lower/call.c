@@ -24,6 +24,16 @@ static ft_status sized_argument(lowering *l, LLVMValueRef call, unsigned i, uint
     return FT_OK;
 }
 
+/* A result that nobody needs is 0. */
+static ft_status call_nothing(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)name, (void)ended;
+    uint8_t width;
+    if (lower_width(l, LLVMTypeOf(call), &width) && width)
+        lower_is(l, call, ft_operand_literal(width, 0));
+    return FT_OK;
+}
+
 /* ---- functions that end something ---- */
 
 static void fail_with(lowering *l, const char *text, size_t length, bool *ended)
@@ -69,6 +79,22 @@ static ft_status call_assume(lowering *l, LLVMValueRef call, const char *name, b
     return FT_OK;
 }
 
+/* assert(condition) as a function, without its header; TOOL_assert(condition, "text") */
+static ft_status call_assert(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)ended;
+    const char *text = name;
+    size_t length = strlen(name);
+    ft_operand a;
+    LOWER_TRY(argument(l, call, 0, &a));
+    if (count(call) > 1 && !lower_string(LLVMGetOperand(call, 1), &text, &length))
+        text = name, length = strlen(name);
+    a = lower_emit2(l, FT_CODE_NE, a.width, a, ft_operand_literal(a.width, 0));
+    ft_instruction made = {.code = FT_CODE_ASSERT, .extra = lower_text(l, text, length)};
+    lower_emit(l, made, &a, 1);
+    return call_nothing(l, call, name, ended);
+}
+
 /* ---- inputs ---- */
 
 static ft_status call_nondet(lowering *l, LLVMValueRef call, const char *name, bool *ended)
@@ -103,15 +129,6 @@ static ft_status call_input(lowering *l, LLVMValueRef call, const char *name, bo
 }
 
 /* ---- LLVM's own ---- */
-
-static ft_status call_nothing(lowering *l, LLVMValueRef call, const char *name, bool *ended)
-{
-    (void)name, (void)ended;
-    uint8_t width;
-    if (lower_width(l, LLVMTypeOf(call), &width) && width)
-        lower_is(l, call, ft_operand_literal(width, 0));
-    return FT_OK;
-}
 
 static ft_status call_same(lowering *l, LLVMValueRef call, const char *name, bool *ended)
 {
@@ -394,6 +411,10 @@ static const struct {
     {"__VERIFIER_assume", false, call_assume},
     {"assume_abort_if_not", false, call_assume},
     {"__VERIFIER_nondet_", true, call_nondet},
+    {"__CPROVER_assume", false, call_assume},
+    {"__ESBMC_assume", false, call_assume},
+    {"__CPROVER_assert", false, call_assert},
+    {"__ESBMC_assert", false, call_assert},
     {"foretell_input", false, call_input},
     {"llvm.dbg.declare", false, lower_variable},
     {"llvm.dbg.value", false, lower_variable},
@@ -459,6 +480,27 @@ static const struct {
     {"llvm.va_copy", false, lower_va_copy},
 };
 
+/* Names that a program may well have for a function of its own. */
+static const struct {
+    const char *name;
+    bool begins;
+    caller *call;
+} KNOWN_UNLESS_GIVEN[] = {
+    {"assert", false, call_assert},
+    {"nondet_", true, call_nondet},
+};
+
+static caller *unless_given(LLVMValueRef function, const char *name)
+{
+    if (!LLVMIsDeclaration(function)) return NULL;
+    for (size_t i = 0; i < sizeof KNOWN_UNLESS_GIVEN / sizeof KNOWN_UNLESS_GIVEN[0]; i++) {
+        const char *known = KNOWN_UNLESS_GIVEN[i].name;
+        size_t n = KNOWN_UNLESS_GIVEN[i].begins ? strlen(known) : strlen(name) + 1;
+        if (strncmp(name, known, n) == 0) return KNOWN_UNLESS_GIVEN[i].call;
+    }
+    return NULL;
+}
+
 static caller *known_call(lowering *l, LLVMValueRef function, const char *name)
 {
     bool model = strncmp(name, "__foretell_", 11) == 0 && LLVMIsDeclaration(function);
@@ -470,7 +512,7 @@ static caller *known_call(lowering *l, LLVMValueRef function, const char *name)
         if (strncmp(name, KNOWN[i].name, n) == 0) return KNOWN[i].call;
     }
     (void)l;
-    return NULL;
+    return unless_given(function, name);
 }
 
 /* ---- other functions ---- */

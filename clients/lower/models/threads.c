@@ -308,9 +308,14 @@ DO(cnd_signal, (cnd_t *c), __foretell_signal(c))
 DO(cnd_broadcast, (cnd_t *c), __foretell_broadcast(c))
 VOID(call_once, (once_flag *flag, void (*function)(void)), __foretell_once(flag, function))
 
-/* ---- SV-COMP's sections */
+/* ---- the sections of SV-COMP and of two other checkers */
 
 void reach_error(void);
 void __VERIFIER_assert(int condition) { if (!condition) reach_error(); }
 VOID(__VERIFIER_atomic_begin, (void), __foretell_atomic_begin())
 VOID(__VERIFIER_atomic_end, (void), __foretell_atomic_end())
+VOID(__CPROVER_atomic_begin, (void), __foretell_atomic_begin())
+VOID(__CPROVER_atomic_end, (void), __foretell_atomic_end())
+VOID(__ESBMC_atomic_begin, (void), __foretell_atomic_begin())
+VOID(__ESBMC_atomic_end, (void), __foretell_atomic_end())
+VOID(__ESBMC_yield, (void), __foretell_yield())
