@@ -424,6 +424,90 @@ static const struct {
      "function @main() -> i32 {\n b:\n %t = create @t, 0\n %u = create @t, 0\n %j = join %t\n"
      " atomic_store seq_cst i32 1, @x\n %v = atomic_load seq_cst i32 @x\n %c = eq i32 %v, 1\n"
      " assert \"last\" %c\n return i32 0\n}\n"},
+    {false, "a constant table is read at a place that an input decides",
+     "object @t 8 constant { 4: \"\\05\" }\n"
+     "function @main() -> i32 {\n b:\n %i = input \"i\" i1\n %w = zext i64 %i\n"
+     " %o = mul i64 %w, 4\n %p = add i64 @t, %o\n %v = load i32 %p\n %c = eq i32 %v, 0\n"
+     " assert \"first\" %c\n return i32 0\n}\n"},
+    {true, "a constant table is read at a known place",
+     "object @t 8 constant { 4: \"\\05\" }\n"
+     "function @main() -> i32 {\n b:\n %v = load i32 @t+4\n %c = eq i32 %v, 5\n"
+     " assert \"second\" %c\n return i32 0\n}\n"},
+    {false, "a checking mutex refuses what its owner did not lock",
+     "object @m 40 align 8\n"
+     "function @main() -> i32 {\n b:\n mutex_init checking @m\n %r = unlock @m\n"
+     " %c = eq i32 %r, 0\n assert \"released\" %c\n return i32 0\n}\n"},
+    {true, "a normal mutex never does",
+     "object @m 40 align 8\n"
+     "function @main() -> i32 {\n b:\n mutex_init normal @m\n lock @m\n %r = unlock @m\n"
+     " %c = eq i32 %r, 0\n assert \"released\" %c\n return i32 0\n}\n"},
+    {false, "a place behind a function is not the function",
+     "function @f() {\n b:\n return\n}\n"
+     "function @main() -> i32 {\n b:\n %c = eq i64 @f+8, @f\n assert \"same\" %c\n"
+     " return i32 0\n}\n"},
+    {false, "an address that constant data has at an odd place leads into the next object",
+     "object @x 16 align 16\nobject @y 16 align 16\nobject @p 16 constant { 4: @x+80 }\n"
+     "function @main() -> i32 {\n b:\n %q = load i64 @p+4\n"
+     " atomic_store seq_cst i32 7, %q\n %v = atomic_load seq_cst i32 @y\n"
+     " %c = eq i32 %v, 0\n assert \"apart\" %c\n return i32 0\n}\n"},
+    {false, "so does one that was stored at an odd place",
+     "object @x 16 align 16\nobject @y 16 align 16\n"
+     "function @main() -> i32 {\n b:\n %s = stack 8 16\n %o = add i64 %s, 4\n"
+     " %a = add i64 @x, 80\n store i64 %a, %o\n %q = load i64 %o\n"
+     " atomic_store seq_cst i32 7, %q\n %v = atomic_load seq_cst i32 @y\n"
+     " %c = eq i32 %v, 0\n assert \"apart\" %c\n return i32 0\n}\n"},
+    {false, "the sum of two addresses has no object, and may lead into any",
+     "object @x 16 align 16\nobject @y 16 align 16\nobject @k 8 align 8\nobject @l 8 align 8\n"
+     "function @main() -> i32 {\n b:\n store i64 @y, @k\n store i64 @x, @l\n"
+     " %y = load i64 @k\n %x = load i64 @l\n %bare = mul i64 %x, 1\n %s = add i64 @x, %y\n"
+     " %q = sub i64 %s, %bare\n atomic_store seq_cst i32 7, %q\n"
+     " %v = atomic_load seq_cst i32 @y\n %c = eq i32 %v, 0\n assert \"apart\" %c\n"
+     " return i32 0\n}\n"},
+    {false, "a part of an address that is 0 may still take the object from a sum",
+     "object @x 16 align 16\nobject @y 16 align 16\nobject @k 8 align 8\n"
+     "function @main() -> i32 {\n b:\n store i64 @y, @k\n %y = load i64 @k\n"
+     " %none = and i64 %y, 0\n %p = add i64 @x, 80\n %q = add i64 %p, %none\n"
+     " atomic_store seq_cst i32 7, %q\n %v = atomic_load seq_cst i32 @y\n"
+     " %c = eq i32 %v, 0\n assert \"apart\" %c\n return i32 0\n}\n"},
+    {true, "a number that was computed leaves the object of an address",
+     "object @x 16 align 16\nobject @y 16 align 16\n"
+     "function @main() -> i32 {\n b:\n %i = input \"i\" i8\n %o = zext i64 %i\n"
+     " %q = add i64 @x, %o\n store i8 7, %q\n %v = load i32 @y\n"
+     " %c = eq i32 %v, 0\n assert \"apart\" %c\n return i32 0\n}\n"},
+    {false, "a semaphore counts beyond 32 bits",
+     "object @s 32 align 8\n"
+     "function @main() -> i32 {\n b:\n sem_init @s, 4294967296\n %n = sem_count @s\n"
+     " %r = sem_wait @s\n %c = ne i32 %n, 0\n assert \"some\" %c\n return i32 0\n}\n"},
+    {true, "a semaphore lets one thread in at a time",
+     "object @s 32 align 8\nobject @x 8 align 8\n"
+     "function @t(%a: i64) -> i64 {\n b:\n sem_wait @s\n atomic_store seq_cst i64 %a, @x\n"
+     " %v = atomic_load seq_cst i64 @x\n %c = eq i64 %v, %a\n assert \"own\" %c\n sem_post @s\n"
+     " return i64 0\n}\n"
+     "function @main() -> i32 {\n b:\n sem_init @s, 1\n jump l\n l:\n"
+     " %i = input \"i\" i64\n %t = create @t, %i\n jump l\n}\n"},
+    {false, "a semaphore lets two threads in",
+     "object @s 32 align 8\nobject @x 8 align 8\n"
+     "function @t(%a: i64) -> i64 {\n b:\n sem_wait @s\n atomic_store seq_cst i64 %a, @x\n"
+     " %v = atomic_load seq_cst i64 @x\n %c = eq i64 %v, %a\n assert \"own\" %c\n sem_post @s\n"
+     " return i64 0\n}\n"
+     "function @main() -> i32 {\n b:\n sem_init @s, 2\n jump l\n l:\n"
+     " %i = input \"i\" i64\n %t = create @t, %i\n jump l\n}\n"},
+    {false, "a thread whose function has another parameter is an error, and none of ours",
+     "object @x 4 align 4\n"
+     "function @t(%a: i32) -> i64 {\n b:\n %v = atomic_load seq_cst i32 @x\n"
+     " %c = eq i32 %v, %a\n assert \"same\" %c\n return i64 0\n}\n"
+     "function @main() -> i32 {\n b:\n %t = create @t, 0\n return i32 0\n}\n"},
+    {false, "so is a call by an address",
+     "object @x 4 align 4\n"
+     "function @t(%a: i32) -> i64 {\n b:\n %v = atomic_load seq_cst i32 @x\n"
+     " %c = eq i32 %v, %a\n assert \"same\" %c\n return i64 0\n}\n"
+     "function @main() -> i32 {\n b:\n %r = call_at i64 @t(i64 7)\n return i32 0\n}\n"},
+    {true, "a parameter of a loop is needed behind it",
+     "object @x 4 align 4\n"
+     "function @main() -> i32 {\n b:\n jump l(i32 0)\n l(%i: i32):\n"
+     " %v = atomic_load seq_cst i32 @x\n %n = add i32 %i, 1\n %z = and i32 %n, 3\n"
+     " %d = eq i32 %v, 0\n branch %d, out, l(%z)\n out:\n %w = atomic_load seq_cst i32 @x\n"
+     " %c = ule i32 %i, 3\n assert \"low\" %c\n return i32 0\n}\n"},
 };
 
 static void test_cases(void **state)

@@ -67,6 +67,17 @@ static void step_back(uint64_t *live, const ft_function *f, const ft_instruction
     }
 }
 
+/* A parameter is assigned on the way to its block; on the way to another block it stays live. */
+static void join_without_parameters(uint64_t *live, const ft_function *f, uint64_t *const *begins,
+                                    uint32_t block)
+{
+    const ft_block *next = &f->blocks.data[block];
+    for (uint32_t r = 0; r < f->registers.len; r++) {
+        bool is_parameter = r - next->parameters < next->n_parameters;
+        if (!is_parameter && ft_bits_has(begins[block], r)) ft_bits_add(live, r);
+    }
+}
+
 /* What is live before the instruction `at` of the block, from the sets of the blocks behind it. */
 static void live_at(const ft_function *f, uint64_t *const *begins, uint32_t block, uint32_t at,
                     uint64_t *live, uint32_t words)
@@ -75,11 +86,7 @@ static void live_at(const ft_function *f, uint64_t *const *begins, uint32_t bloc
     const ft_block *b = &f->blocks.data[block];
     const ft_target *targets = ft_block_targets(f, block, &n);
     memset(live, 0, words * sizeof *live);
-    for (uint32_t t = 0; t < n; t++) ft_bits_join(live, begins[targets[t].block], words);
-    for (uint32_t t = 0; t < n; t++) {
-        const ft_block *next = &f->blocks.data[targets[t].block];
-        for (uint32_t i = 0; i < next->n_parameters; i++) drop(live, next->parameters + i);
-    }
+    for (uint32_t t = 0; t < n; t++) join_without_parameters(live, f, begins, targets[t].block);
     for (uint32_t i = b->n_instructions; i-- > at;)
         step_back(live, f, &f->instructions.data[b->instructions + i]);
 }
@@ -134,7 +141,8 @@ static void take_value(modular *m, mod_value *v, uint8_t width, ft_strbuf *key, 
         put(key, v->offset);
         return;
     }
-    put(key, width);
+    if (width < 64) v->bare = true;
+    put(key, (uint64_t)v->bare << 8 | width);
     ft_vec_push(slots, v->term);
     v->term = mod_slot_term(m, 0, width, (uint32_t)l->widths.len);
     ft_vec_push(&l->widths, width);
@@ -152,6 +160,7 @@ static void take_all(modular *m, mod_location *l, ft_strbuf *key, mod_terms *slo
     mod_run *run = &l->run;
     put(key, run->class);
     put(key, run->waking);
+    put(key, run->frames.len);
     for (size_t i = 0; i < run->frames.len; i++) {
         mod_frame *f = &run->frames.data[i];
         put(key, f->f->symbol);
@@ -161,6 +170,7 @@ static void take_all(modular *m, mod_location *l, ft_strbuf *key, mod_terms *slo
             put(key, r);
             take_value(m, &f->regs[r], f->f->registers.data[r].width, key, slots, l);
         }
+        put(key, UINT64_MAX);
     }
     if (run->locals.len)
         qsort(run->locals.data, run->locals.len, sizeof *run->locals.data, by_cell);

@@ -98,13 +98,19 @@ static bool initial_bits(const modular *m, const ft_object *o, uint64_t offset, 
 mod_value mod_symbol_value(modular *m, uint32_t symbol, uint64_t addend)
 {
     const ft_object *o = ft_program_object(m->program, symbol);
-    if (!o) return (mod_value){.kind = MOD_FUNCTION, .index = symbol};
+    if (!o) return (mod_value){.kind = MOD_FUNCTION, .index = symbol, .offset = addend};
     mod_object made = {.origin = o->by_thread                      ? MOD_BY_THREAD
                                  : o->constant || m->fixed[symbol] ? MOD_CONSTANT
                                                                    : MOD_GLOBAL,
                        .symbol = symbol,
                        .size = o->size};
     return (mod_value){.kind = MOD_ADDRESS, .index = mod_object_of(m, &made), .offset = addend};
+}
+
+/* Does memory at that offset know the object of an address that is stored there? */
+static bool keeps_object(uint64_t offset)
+{
+    return offset % 8 == 0;
 }
 
 static mod_value initial_value(modular *m, mod_run *run, const mod_object *object, uint64_t offset,
@@ -114,8 +120,8 @@ static mod_value initial_value(modular *m, mod_run *run, const mod_object *objec
     const ft_initial *part = NULL;
     const ft_object *o = ft_program_object(m->program, object->symbol);
     if (initial_bits(m, o, offset, (width + 7u) / 8, &bits, &part))
-        return mod_of(mod_literal(m, width, bits));
-    if (part->offset == offset && width == 64)
+        return mod_bare(mod_literal(m, width, bits));
+    if (part->offset == offset && keeps_object(offset) && width == 64)
         return mod_symbol_value(m, part->symbol, part->addend);
     return mod_of(mod_fresh(m, run, width));
 }
@@ -149,7 +155,7 @@ static uint64_t first_content(modular *m, const mod_object *o, const mod_cell *c
     const ft_object *own = ft_program_object(m->program, o->symbol);
     if (c->content == MOD_BYTES)
         (void)initial_bits(m, own, c->offset, (c->width + 7u) / 8, &bits, &part);
-    return bits;
+    return bits & ft_width_mask(c->width);
 }
 
 /* A global's cell; MOD_NOWHERE: its object became open. */
@@ -222,7 +228,7 @@ static mod_value own_value(modular *m, mod_run *run, const mod_cell *cell)
         return mod_of(mod_fresh(m, run, cell->width));
     }
     const mod_object *o = &m->objects.data[cell->object];
-    if (o->origin == MOD_STACK) return mod_of(mod_literal(m, cell->width, 0));
+    if (o->origin == MOD_STACK) return mod_bare(mod_literal(m, cell->width, 0));
     return initial_value(m, run, o, cell->offset, cell->width);
 }
 
@@ -252,6 +258,8 @@ bool mod_load(modular *m, mod_run *run, mod_value address, uint8_t width, mod_va
 
 static void put_own(modular *m, mod_run *run, const mod_cell *cell, mod_value value)
 {
+    if (value.kind == MOD_ADDRESS && !keeps_object(cell->offset))
+        value = mod_of(mod_fresh(m, run, cell->width));
     for (size_t i = 0; i < run->locals.len; i++) {
         mod_local *l = &run->locals.data[i];
         if (is_same(&l->cell, cell)) {

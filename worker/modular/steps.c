@@ -58,7 +58,7 @@ static mod_frame *top_of(mod_run *run)
 
 static mod_value operand(modular *m, mod_run *run, const ft_operand *o)
 {
-    if (o->kind == FT_OPERAND_LITERAL) return mod_of(mod_literal(m, o->width, o->value));
+    if (o->kind == FT_OPERAND_LITERAL) return mod_bare(mod_literal(m, o->width, o->value));
     if (o->kind == FT_OPERAND_ADDRESS) return mod_symbol_value(m, o->index, o->value);
     mod_frame *f = top_of(run);
     if (f->regs[o->index].kind == MOD_NOTHING) /* none of a valid program */
@@ -92,6 +92,12 @@ static void set_any(modular *m, mod_run *run, const ft_instruction *in)
 {
     uint8_t width = ft_instruction_result_width(in);
     if (width) set(run, in, mod_of(mod_fresh(m, run, width)));
+}
+
+/* A number that is not known, and no address. */
+static void set_bare(modular *m, mod_run *run, const ft_instruction *in)
+{
+    set(run, in, mod_bare(mod_fresh(m, run, ft_instruction_result_width(in))));
 }
 
 /* ---- control ---- */
@@ -194,6 +200,37 @@ static ft_term is_zero(modular *m, ft_term n)
     return mod_apply(m, FT_OP_EQ, n, mod_literal(m, 32, 0));
 }
 
+/* ---- counts: the largest stands for all that are as large ---- */
+
+static ft_term most(modular *m)
+{
+    return mod_literal(m, 32, UINT32_MAX);
+}
+
+static ft_term one_more(modular *m, ft_term count)
+{
+    ft_term is_most = mod_apply(m, FT_OP_EQ, count, most(m));
+    return mod_choose(m, is_most, count, mod_apply(m, FT_OP_BVADD, count, mod_literal(m, 32, 1)));
+}
+
+static ft_term one_fewer(modular *m, mod_run *run, ft_term count)
+{
+    ft_term is_most = mod_apply(m, FT_OP_EQ, count, most(m));
+    ft_term stays = mod_apply(m, FT_OP_AND, is_most, mod_truth(m, mod_fresh(m, run, 1)));
+    return mod_choose(m, stays, count, mod_apply(m, FT_OP_BVADD, count, most(m)));
+}
+
+/* Of a number of 64 bits. */
+static ft_term counted(modular *m, ft_term n)
+{
+    uint64_t bits;
+    if (mod_is_literal(m, n, &bits)) return bits < UINT32_MAX ? mod_literal(m, 32, bits) : most(m);
+    ft_term fits = mod_apply(m, FT_OP_BVULT, n, mod_literal(m, 64, UINT32_MAX));
+    return mod_choose(m, fits, mod_low(m, n, 32), most(m));
+}
+
+/* ---- taking and giving ---- */
+
 /* A copy goes on where `truth` does not hold, with that result; the run where it does. */
 static void otherwise(modular *m, mod_run *run, const ft_instruction *in, ft_term truth,
                       uint64_t result)
@@ -229,18 +266,18 @@ static void take(modular *m, mod_run *run, const ft_instruction *in, mod_value a
         free_now = mod_apply(m, FT_OP_AND, free_now, is_zero(m, other));
     if (attempt) otherwise(m, run, in, free_now, how.busy);
     mod_assume(m, run, free_now);
-    ft_term by = mod_literal(m, 32, is_semaphore ? UINT32_MAX : 1);
-    ft_term after = how.counts ? mod_apply(m, FT_OP_BVADD, held, by) : by;
+    ft_term after = mod_literal(m, 32, 1);
+    if (how.counts) after = is_semaphore ? one_fewer(m, run, held) : one_more(m, held);
     mod_sync_put(m, run, at, how.content, after);
 }
 
 static void give(modular *m, mod_run *run, const ft_instruction *in, mod_value at, mod_content what)
 {
     ft_term held;
-    set_number(m, run, in, 0);
-    ft_term after = mod_literal(m, 32, 0);
-    if (what == MOD_COUNT && mod_sync_get(m, run, at, what, &held))
-        after = mod_apply(m, FT_OP_BVADD, held, mod_literal(m, 32, 1));
+    set_any(m, run, in); /* a mutex of a kind may refuse */
+    bool followed = mod_sync_get(m, run, at, what, &held);
+    if (followed) set_number(m, run, in, 0);
+    ft_term after = what == MOD_COUNT && followed ? one_more(m, held) : mod_literal(m, 32, 0);
     mod_sync_put(m, run, at, what, after);
 }
 
@@ -257,8 +294,7 @@ static void give_rw(modular *m, mod_run *run, const ft_instruction *in, mod_valu
     mod_sync_put(m, &other, at, MOD_WRITER, mod_literal(m, 32, 0));
     ft_vec_push(&m->pending, other);
     mod_assume(m, run, is_zero(m, writer));
-    ft_term fewer = mod_apply(m, FT_OP_BVADD, readers, mod_literal(m, 32, UINT32_MAX));
-    mod_sync_put(m, run, at, MOD_READERS, fewer);
+    mod_sync_put(m, run, at, MOD_READERS, one_fewer(m, run, readers));
 }
 
 /* The other side's lock by the thread itself returns EDEADLK, which looks like a lock that another
@@ -300,17 +336,27 @@ static void wait(modular *m, mod_run *run, const ft_instruction *in)
     }
 }
 
+static bool is_of_threads(const ft_function *f)
+{
+    const ft_block *b = &f->blocks.data[0];
+    return f->result == 64 && b->n_parameters == 1 && f->registers.data[b->parameters].width == 64;
+}
+
 static void create(modular *m, mod_run *run, const ft_instruction *in)
 {
     mod_value f = operand_of(m, run, in, 0), argument = operand_of(m, run, in, 1);
-    if (f.kind != MOD_FUNCTION) return mod_refuse(m, "a thread whose function is computed");
+    if (f.kind != MOD_FUNCTION || f.offset)
+        return mod_refuse(m, "a thread whose function is computed");
+    const ft_function *function = ft_program_function(m->program, f.index);
+    if (!is_of_threads(function)) return mod_refuse(m, "a thread whose function has another type");
     if (run->created != MOD_NOWHERE) return mod_refuse(m, "an atomic section that makes threads");
     if (argument.kind == MOD_ADDRESS && !mod_is_shared(m, argument))
         argument = mod_of(mod_fresh(m, run, 64));
     if (argument.kind == MOD_THREAD || argument.kind == MOD_NOTHING)
         argument = mod_of(mod_fresh(m, run, 64));
     run->argument = argument.kind == MOD_NUMBER ? argument.term : FT_NO_TERM;
-    run->created = mod_class_of(m, ft_program_function(m->program, f.index), argument);
+    argument.bare = false; /* of other threads of the class it may not be */
+    run->created = mod_class_of(m, function, argument);
     set(run, in, (mod_value){.kind = MOD_THREAD, .index = run->created});
 }
 
@@ -447,6 +493,12 @@ static void mutex_init(modular *m, mod_run *run, const ft_instruction *in)
     mod_sync_put(m, run, at, MOD_MUTEX, mod_literal(m, 32, 0));
 }
 
+static void set_count(modular *m, mod_run *run, const ft_instruction *in, ft_term count)
+{
+    ft_term is_most = mod_apply(m, FT_OP_EQ, count, most(m));
+    set(run, in, mod_of(mod_choose(m, is_most, mod_fresh(m, run, 32), count)));
+}
+
 /* Semaphores. */
 static void semaphore(modular *m, mod_run *run, const ft_instruction *in)
 {
@@ -455,18 +507,14 @@ static void semaphore(modular *m, mod_run *run, const ft_instruction *in)
     mod_value at = operand_of(m, run, in, 0);
     taking unit = {MOD_COUNT, MOD_COUNT, true, in->code == FT_CODE_SEM_TRY ? NONE_LEFT : LATE};
     switch (in->code) {
-    case FT_CODE_SEM_INIT: {
-        const ft_operand *o = &top_of(run)->f->operands.data[in->operands + 1];
-        ft_term n = number_of(m, run, in, 1);
-        if (o->width != 32) n = mod_fresh(m, run, 32);
-        mod_sync_put(m, run, at, MOD_COUNT, n);
+    case FT_CODE_SEM_INIT:
+        mod_sync_put(m, run, at, MOD_COUNT, counted(m, number_of(m, run, in, 1)));
         return;
-    }
     case FT_CODE_SEM_POST:
         return give(m, run, in, at, MOD_COUNT);
     case FT_CODE_SEM_COUNT:
         set_any(m, run, in);
-        if (mod_sync_get(m, run, at, MOD_COUNT, &count)) set(run, in, mod_of(count));
+        if (mod_sync_get(m, run, at, MOD_COUNT, &count)) set_count(m, run, in, count);
         return;
     default:
         return take(m, run, in, at, unit, in->code != FT_CODE_SEM_WAIT);
@@ -511,17 +559,32 @@ static void synchronise(modular *m, mod_run *run, const ft_instruction *in)
     }
 }
 
+/* Has the function the result and the parameters of the call? */
+static bool fits(const ft_function *caller, const ft_instruction *in, uint32_t first,
+                 const ft_function *f)
+{
+    const ft_block *b = &f->blocks.data[0];
+    if (f->result != in->width || b->n_parameters != in->n_operands - first) return false;
+    for (uint32_t i = 0; i < b->n_parameters; i++)
+        if (caller->operands.data[in->operands + first + i].width !=
+            f->registers.data[b->parameters + i].width)
+            return false;
+    return true;
+}
+
 static void call(modular *m, mod_run *run, const ft_instruction *in)
 {
     uint32_t symbol = in->extra, first = 0;
     if (in->code == FT_CODE_CALL_AT) {
         mod_value at = operand_of(m, run, in, 0);
-        if (at.kind != MOD_FUNCTION) return mod_refuse(m, "a call of a computed address");
+        if (at.kind != MOD_FUNCTION || at.offset)
+            return mod_refuse(m, "a call of a computed address");
         symbol = at.index;
         first = 1;
     }
     const ft_function *f = ft_program_function(m->program, symbol);
     if (!f) return mod_refuse(m, "a call of what is not a function");
+    if (!fits(top_of(run)->f, in, first, f)) return mod_refuse(m, "a call of another type");
     enter(m, run, f, in, first);
 }
 
@@ -659,7 +722,7 @@ static bool execute(modular *m, mod_run *run, const ft_instruction *in)
     case FT_CODE_SIZE:
     case FT_CODE_SELF:
     case FT_CODE_INPUT:
-        return set_any(m, run, in), true;
+        return set_bare(m, run, in), true;
     default:
         break;
     }

@@ -13,7 +13,11 @@
  * An object is *open* where it is not followed: a read of it gives any value. An object becomes
  * open when it is accessed at a place of it that is not known; the steps are then made anew. A
  * number that was made of an address is any number: a read there gives any value, and a program
- * that writes there is refused. So nothing but a known address leads to an object that is followed.
+ * that writes there is refused. So is the sum of an address and a number that may have an object,
+ * which has none. So nothing but a known address leads to an object that is followed.
+ *
+ * A count (of a semaphore, of readers) that is UINT32_MAX stands for itself and for all larger
+ * ones.
  */
 #ifndef FT_MODULAR_STEPS_H
 #define FT_MODULAR_STEPS_H
@@ -31,12 +35,13 @@ typedef enum mod_kind {
     MOD_NOTHING,  /* not assigned */
     MOD_NUMBER,   /* term: a BitVec */
     MOD_ADDRESS,  /* of the object `index`, at `offset` */
-    MOD_FUNCTION, /* symbol `index` */
+    MOD_FUNCTION, /* symbol `index`, and so many bytes behind it */
     MOD_THREAD    /* the one thread of the class `index` */
 } mod_kind;
 
 typedef struct mod_value {
     uint8_t kind; /* mod_kind */
+    bool bare;    /* a NUMBER that surely has no object (instruction.h) */
     uint32_t index;
     uint64_t offset;
     ft_term term;
@@ -159,16 +164,19 @@ double mod_now(void); /* seconds of a clock that does not go back */
 
 ft_term mod_literal(modular *m, uint8_t width, uint64_t bits);
 ft_term mod_apply(modular *m, ft_op op, ft_term a, ft_term b); /* b: FT_NO_TERM for one operand */
+ft_term mod_choose(modular *m, ft_term truth, ft_term a, ft_term b);
 ft_term mod_cell_term(modular *m, uint32_t cell);
 ft_term mod_slot_term(modular *m, uint32_t role, uint8_t width, uint32_t slot);
 ft_term mod_fresh(modular *m, mod_run *run, uint8_t width);
 /* The Bool of a number of one bit, and the reverse. */
 ft_term mod_truth(modular *m, ft_term bit);
 ft_term mod_bit(modular *m, ft_term truth);
+ft_term mod_low(modular *m, ft_term a, uint8_t width); /* its low bits */
 bool mod_is_literal(const modular *m, ft_term term, uint64_t *bits);
 /* A number of the value; of an address: any. */
 ft_term mod_number(modular *m, mod_run *run, mod_value v, uint8_t width);
-mod_value mod_of(ft_term term);
+mod_value mod_of(ft_term term);   /* it may have an object */
+mod_value mod_bare(ft_term term); /* it has none */
 /* The result of an instruction that computes; NOTHING: the thread goes no further (an error). */
 mod_value mod_compute(modular *m, mod_run *run, const ft_instruction *in, const mod_value *v,
                       const uint8_t *widths);

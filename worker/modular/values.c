@@ -51,10 +51,15 @@ static ft_term apply(modular *m, ft_op op, const ft_term *kids, uint32_t n, uint
     return made;
 }
 
-static ft_term choose(modular *m, ft_term c, ft_term a, ft_term b)
+ft_term mod_choose(modular *m, ft_term truth, ft_term a, ft_term b)
 {
-    ft_term kids[3] = {c, a, b};
+    ft_term kids[3] = {truth, a, b};
     return apply(m, FT_OP_ITE, kids, 3, 0, 0);
+}
+
+ft_term mod_low(modular *m, ft_term a, uint8_t width)
+{
+    return apply(m, FT_OP_EXTRACT, &a, 1, width - 1u, 0);
 }
 
 bool mod_is_literal(const modular *m, ft_term term, uint64_t *bits)
@@ -101,12 +106,17 @@ ft_term mod_bit(modular *m, ft_term truth)
 {
     uint64_t bits;
     if (mod_is_literal(m, truth, &bits)) return mod_literal(m, 1, bits);
-    return choose(m, truth, mod_literal(m, 1, 1), mod_literal(m, 1, 0));
+    return mod_choose(m, truth, mod_literal(m, 1, 1), mod_literal(m, 1, 0));
 }
 
 mod_value mod_of(ft_term term)
 {
     return (mod_value){.kind = MOD_NUMBER, .term = term};
+}
+
+mod_value mod_bare(ft_term term)
+{
+    return (mod_value){.kind = MOD_NUMBER, .bare = true, .term = term};
 }
 
 ft_term mod_number(modular *m, mod_run *run, mod_value v, uint8_t width)
@@ -151,11 +161,12 @@ static int same_address(const modular *m, mod_value a, mod_value b)
     }
     if (b.kind == MOD_NUMBER) {
         bool low = mod_is_literal(m, b.term, &bits) && bits < LEAST_ADDRESS;
-        bool apart = a.kind == MOD_FUNCTION || (a.kind == MOD_ADDRESS && is_within(m, a));
+        bool apart =
+            (a.kind == MOD_FUNCTION && !a.offset) || (a.kind == MOD_ADDRESS && is_within(m, a));
         return low && apart ? 0 : -1;
     }
     if (a.kind != b.kind || a.kind == MOD_THREAD) return -1;
-    if (a.kind == MOD_FUNCTION) return a.index == b.index;
+    if (a.kind == MOD_FUNCTION) return a.offset || b.offset ? -1 : a.index == b.index;
     if (!is_within(m, a) || !is_within(m, b)) return -1;
     if (a.index != b.index || a.offset != b.offset) return 0;
     /* a function called again has memory of its own, which an old address is not in */
@@ -179,6 +190,7 @@ static mod_value on_addresses(modular *m, mod_run *run, const ft_instruction *in
         mod_value base = v[first ? 0 : 1], by = v[first ? 1 : 0];
         if (base.kind != MOD_ADDRESS || by.kind != MOD_NUMBER) break;
         if (in->code == FT_CODE_SUB && !first) break;
+        if (!by.bare) break;
         if (!mod_is_literal(m, by.term, &bits)) return somewhere(m, run, base);
         base.offset += in->code == FT_CODE_ADD ? bits : 0 - bits;
         return base;
@@ -204,11 +216,11 @@ static const uint8_t OPS[FT_CODES] = {
 static ft_term cast(modular *m, const ft_instruction *in, ft_term a, uint8_t from)
 {
     uint32_t more = in->width > from ? (uint32_t)in->width - from : 0;
-    if (in->code == FT_CODE_TRUNC) return apply(m, FT_OP_EXTRACT, &a, 1, in->width - 1u, 0);
+    if (in->code == FT_CODE_TRUNC) return mod_low(m, a, in->width);
     if (from == 1) {
         uint64_t set = in->code == FT_CODE_SEXT ? UINT64_MAX : 1;
-        return choose(m, mod_truth(m, a), mod_literal(m, in->width, set),
-                      mod_literal(m, in->width, 0));
+        return mod_choose(m, mod_truth(m, a), mod_literal(m, in->width, set),
+                          mod_literal(m, in->width, 0));
     }
     return apply(m, in->code == FT_CODE_SEXT ? FT_OP_SIGN_EXTEND : FT_OP_ZERO_EXTEND, &a, 1, more,
                  0);
@@ -218,6 +230,12 @@ static bool divides(ft_code code)
 {
     return code == FT_CODE_UDIV || code == FT_CODE_SDIV || code == FT_CODE_UREM ||
            code == FT_CODE_SREM;
+}
+
+/* May the result have the object of an operand? */
+static bool passes_object(ft_code code)
+{
+    return code == FT_CODE_ADD || code == FT_CODE_SUB || code == FT_CODE_AND || code == FT_CODE_OR;
 }
 
 /* Bits as truth values, so that terms stay small. */
@@ -239,7 +257,7 @@ static mod_value two_numbers(modular *m, mod_run *run, const ft_instruction *in,
         ft_term zero = mod_apply(m, FT_OP_EQ, b, mod_literal(m, in->width, 0));
         mod_assume(m, run, mod_apply(m, FT_OP_NOT, zero, FT_NO_TERM));
         uint64_t bits;
-        if (mod_is_literal(m, b, &bits) && !bits) return (mod_value){MOD_NOTHING, 0, 0, 0};
+        if (mod_is_literal(m, b, &bits) && !bits) return (mod_value){.kind = MOD_NOTHING};
     }
     if (code == FT_CODE_NE) {
         ft_term same = mod_apply(m, FT_OP_EQ, a, b);
@@ -257,14 +275,17 @@ mod_value mod_compute(modular *m, mod_run *run, const ft_instruction *in, const 
     for (uint32_t i = 0; i < in->n_operands && i < 3; i++) numbers &= v[i].kind == MOD_NUMBER;
     if (in->code == FT_CODE_ZEXT || in->code == FT_CODE_SEXT || in->code == FT_CODE_TRUNC) {
         ft_term a = mod_number(m, run, v[0], widths[0]);
-        return mod_of(cast(m, in, a, widths[0]));
+        return mod_bare(cast(m, in, a, widths[0]));
     }
     if (in->code == FT_CODE_SELECT) {
         ft_term c = mod_truth(m, v[0].kind == MOD_NUMBER ? v[0].term : mod_fresh(m, run, 1));
-        return mod_of(
-            choose(m, c, mod_number(m, run, v[1], in->width), mod_number(m, run, v[2], in->width)));
+        ft_term made = mod_choose(m, c, mod_number(m, run, v[1], in->width),
+                                  mod_number(m, run, v[2], in->width));
+        return v[1].bare && v[2].bare ? mod_bare(made) : mod_of(made);
     }
     if (!OPS[in->code]) return mod_of(mod_fresh(m, run, width)); /* floats */
     if (!numbers) return on_addresses(m, run, in, v);
-    return two_numbers(m, run, in, v[0].term, v[1].term);
+    mod_value made = two_numbers(m, run, in, v[0].term, v[1].term);
+    made.bare = (v[0].bare && v[1].bare) || !passes_object((ft_code)in->code);
+    return made;
 }
