@@ -527,8 +527,7 @@ static bool is_endless_run(const ft_interpreter *m)
     return any && !ends;
 }
 
-/* Does a thread wait for an input that decides what it may do? */
-static bool awaits_input(const ft_constrained *c, const ft_interpreter *m)
+bool ft_constrained_awaits_input(const ft_constrained *c, const ft_interpreter *m)
 {
     ft_interpreter_operation o;
     uint64_t variants[FT_INTERPRETER_THREADS];
@@ -552,7 +551,8 @@ ft_constrained_end ft_constrained_end_of(const ft_constrained *c, const ft_inter
             if (ft_constrained_next(c, m, t, &variant) == FT_CONSTRAINED_DIVERGES)
                 return *thread = t, FT_CONSTRAINED_DIVERGED;
     if (is_going(m) && is_endless_run(m)) return FT_CONSTRAINED_ENDLESS_RUN;
-    if (state == FT_INTERPRETER_GOING && awaits_input(c, m)) return FT_CONSTRAINED_STUCK;
+    if (state == FT_INTERPRETER_GOING && ft_constrained_awaits_input(c, m))
+        return FT_CONSTRAINED_STUCK;
     bool goes_on = c->schedule->end == FT_SCHEDULE_EPOCH;
     if (goes_on && ft_constrained_is_done(c) && state == FT_INTERPRETER_GOING)
         return FT_CONSTRAINED_EPOCH;

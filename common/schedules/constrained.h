@@ -77,6 +77,8 @@ ft_constrained_look ft_constrained_next(const ft_constrained *run,
 /* Takes the step. DIVERGES: the thread has ended, and its next node is not `end`. Else FOLLOWS. */
 ft_constrained_look ft_constrained_step(ft_constrained *run, ft_interpreter *interpreter,
                                         uint32_t thread, uint64_t variant);
+/* Does a thread wait for an input, or for what a loop computes, that decides what it may do? */
+bool ft_constrained_awaits_input(const ft_constrained *run, const ft_interpreter *interpreter);
 /* Are all nodes done? */
 bool ft_constrained_is_done(const ft_constrained *run);
 

@@ -44,7 +44,7 @@
  * Objects with different names are different objects. A runtime that does not see how objects of
  * the heap and the stack are made binds a name to the address of its first operation.
  *
- * Imports: base, program, program/interpret, term. */
+ * Imports: base, program, program/flow, program/interpret, term. */
 #ifndef FT_SCHEDULES_SCHEDULES_H
 #define FT_SCHEDULES_SCHEDULES_H
 

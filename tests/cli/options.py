@@ -1610,6 +1610,23 @@ def of_replay_output(world, command):
     need(done.code == 0 and "assertion" in run("check", path).out, done)
 
 
+COUNTED = """
+#include <pthread.h>
+void foretell_input(void *, unsigned long, const char *);
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+    unsigned char x = 0;
+    unsigned bits = 0;
+    foretell_input(&x, sizeof x, "x");
+    for (unsigned y = x; y; y >>= 1) bits++;
+    pthread_mutex_lock(bits > 3 ? &other : &m);
+    pthread_mutex_unlock(bits > 3 ? &other : &m);
+    return 0;
+}
+"""
+
+
 def of_run(effect):
     """The effect on a program that follows a set of schedules; `chosen` runs it."""
     def of(world, command):
@@ -1624,6 +1641,20 @@ def of_run(effect):
     return of
 
 
+def needs_program():
+    """A set that takes a loop as a function: the program says what the loop computes."""
+    built("counted", COUNTED)
+    need(run("cover", "--loops", "summarise", "-o", "counted.set", "counted.c").code == 3)
+    names = []
+    for x in (2, 9):
+        words = ["run", "--schedules", "counted.set", "--input", f"x={x}", "--program", "counted.c", "--", "./counted"]
+        done = run(*words)
+        need(done.code == 0, done)
+        names.append(done.err)
+        need(run(*[w for w in words if w not in ("--program", "counted.c")]).code == 2)
+    need(names[0] != names[1], names)
+
+
 def chosen(*options, schedules="selected.set"):
     return run("run", "--schedules", schedules, *options, "--", "./selected")
 
@@ -1633,6 +1664,7 @@ EFFECTS += [
     ("output", "replay", of_replay_output),
     ("input", "run", of_run(lambda: need("x is set" in chosen("--input", "x=1").out and "x is set" not in chosen().out))),
     ("schedules", "run", of_run(lambda: need([chosen().code, chosen(schedules="partial.set").code] == [0, 3]))),
+    ("program", "run", of_run(lambda: needs_program())),
     ("uncovered", "run", of_run(lambda: need(chosen("--uncovered", "free", schedules="partial.set").code == 0))),
     ("delays", "run", of_run(lambda: need("followed the schedule" in chosen("--delays", 1).err
                                           and "followed the schedule" not in chosen().err, chosen("--delays", 1)))),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "program/binary.h"
+#include "program/flow/loops.h"
 #include "schedules/constrained.h"
 #include "schedules/dynamic.h"
 
@@ -16,6 +17,7 @@ typedef struct run {
     char **inputs;
     int n_inputs;
     ft_program *program;
+    ft_loops *loops; /* that the set may take as functions */
     ft_schedule_set *set;
     uint64_t random, path;
     uint32_t epochs;
@@ -78,16 +80,18 @@ static void take_turns(run *r, ft_constrained *c, ft_interpreter *m)
 
 static int run_all(run *r, ft_error *err)
 {
-    ft_interpreter_options options = {.races = true, .input = feed, .context = r};
+    ft_interpreter_options options = {
+        .races = true, .loops = r->loops, .input = feed, .context = r};
     uint32_t schedule, thread;
     ft_constrained c;
-    if (ft_schedule_select(r->set, 0, value_of, r, &schedule, err) != FT_OK) return 99;
-    if (schedule == FT_NO_SCHEDULE) return puts("uncovered"), 3;
-    if (!ft_schedule_is_tree(r->set, 0))
+    if (ft_schedule_is_tree(r->set, 0)) {
+        if (ft_constrained_begin(&c, r->program, r->set, value_of, r, err) != FT_OK) return 99;
+    } else {
+        if (ft_schedule_select(r->set, 0, value_of, r, &schedule, err) != FT_OK) return 99;
+        if (schedule == FT_NO_SCHEDULE) return puts("uncovered"), 3;
         ft_constrained_init(&c, r->program, r->set,
                             &r->set->epochs.data[0].schedules.data[schedule]);
-    else if (ft_constrained_begin(&c, r->program, r->set, value_of, r, err) != FT_OK)
-        return 99;
+    }
     ft_interpreter *m = ft_interpreter_new(r->program, &options);
     ft_constrained_end end = FT_CONSTRAINED_EPOCH;
     while (end == FT_CONSTRAINED_EPOCH) {
@@ -116,9 +120,10 @@ int main(int argc, char **argv)
     if (read_file(argv[1], &program) && read_file(argv[2], &set) &&
         ft_program_read(program.text, program.len, &r.program, &err) == FT_OK &&
         ft_schedule_set_read(set.text, set.len, &r.set, &err) == FT_OK)
-        code = run_all(&r, &err);
+        r.loops = ft_loops_find(r.program), code = run_all(&r, &err);
     if (err.message[0])
         fprintf(stderr, "%" PRIu64 ":%" PRIu64 ": %s\n", err.line, err.column, err.message);
+    ft_loops_free(r.loops);
     ft_program_free(r.program);
     ft_schedule_set_free(r.set);
     ft_strbuf_release(&program);

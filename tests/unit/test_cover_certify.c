@@ -12,6 +12,7 @@
 #include "cover/search.h"
 #include "cover_seeds.h"
 #include "oracle/constrained.h"
+#include "oracle/foreseen.h"
 #include "oracle/mini.h"
 #include "oracle/mini_random.h"
 #include "schedules/dynamic.h"
@@ -392,6 +393,14 @@ static ft_schedule_set *search_tree(const ft_program *p, uint64_t seed, bool loo
     return set;
 }
 
+/* What is foreseen is what runs do. */
+static void check_foreseen(const ft_program *p, const ft_schedule_set *set, const char *text)
+{
+    foreseen_counts counts = {0};
+    const char *wrong = foreseen_check(p, set, 1, &counts);
+    if (wrong) fail_msg("what is foreseen is wrong: %s\n%s", wrong, text);
+}
+
 /* mutated: a set may be refuted by what no run shows (an edge that the program has anyway). */
 static void check_dynamic(const ft_program *p, ft_schedule_set *set, const char *text, bool mutated,
                           unsigned *held, unsigned *refused)
@@ -411,6 +420,7 @@ static void check_dynamic(const ft_program *p, ft_schedule_set *set, const char 
                  (unsigned)fault.inputs[0], (unsigned)fault.inputs[1], (unsigned)fault.inputs[2],
                  (unsigned)fault.inputs[3], (unsigned)fault.inputs[4], text);
     }
+    if (holds && !fault.races) check_foreseen(p, set, text);
     *held += holds;
     *refused += !holds;
     cover_certificates_release(&found);

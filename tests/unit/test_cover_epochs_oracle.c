@@ -17,12 +17,14 @@
 #include "cover/search.h"
 #include "cover_seeds.h"
 #include "oracle/constrained.h"
+#include "oracle/foreseen.h"
 #include "oracle/mini.h"
 #include "oracle/mini_random.h"
 #include "schedules/dynamic.h"
 
 typedef struct tally {
     unsigned programs, epochs, trees, open, racy, proved, mutated, wrong;
+    foreseen_counts foreseen;
 } tally;
 
 /* A search or a check that asks too often is cut: the same on every machine. */
@@ -229,6 +231,15 @@ static void mutate(const char *text, const ft_program *p, const ft_schedule_set 
     ft_strbuf_release(&out);
 }
 
+/* What is foreseen is what runs do. */
+static void foresee(const char *text, const ft_program *p, const ft_schedule_set *set,
+                    uint64_t seed, tally *t)
+{
+    const char *wrong = foreseen_check(p, set, seed, &t->foreseen);
+    constrained_fault fault = {.what = wrong};
+    if (wrong) complain(text, set, &fault, "what is foreseen is wrong");
+}
+
 static void check(uint64_t seed, known kind, const char *text, tally *t)
 {
     static const char *const SOME[] = {"p", "q", NULL}, *const EVERY[] = {"*", NULL};
@@ -264,6 +275,7 @@ static void check(uint64_t seed, known kind, const char *text, tally *t)
             complain(text, set, &fault, "the search is wrong");
         bool proved = !counts.open && holds(p, set);
         t->proved += proved;
+        if (proved && !fault.races) foresee(text, p, set, seed, t);
         if (fault.what && !fault.races && proved) complain(text, set, &fault, "proved and wrong");
         for (int i = 0; i < 2 && proved && counts.epochs > 1; i++) mutate(text, p, set, &random, t);
     }
@@ -283,9 +295,12 @@ static void check_all(known kind)
         if (!strpbrk(text.text, "%*")) check(seed, kind, text.text, &t);
         ft_strbuf_release(&text);
     }
-    print_message("%u programs, %u epochs, %u trees in later ones, %u not covered, %u racy, %u "
-                  "proved; %u mutated sets, %u of them wrong\n",
-                  t.programs, t.epochs, t.trees, t.open, t.racy, t.proved, t.mutated, t.wrong);
+    print_message(
+        "%u programs, %u epochs, %u trees in later ones, %u not covered, %u racy, %u "
+        "proved; %u mutated sets, %u of them wrong; %u runs foreseen, of %u epochs, and %u of %u "
+        "inputs not\n",
+        t.programs, t.epochs, t.trees, t.open, t.racy, t.proved, t.mutated, t.wrong,
+        t.foreseen.runs, t.foreseen.epochs, t.foreseen.endless, t.foreseen.inputs);
 }
 
 static void test_epochs_oracle(void **state)

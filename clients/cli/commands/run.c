@@ -32,11 +32,10 @@ typedef struct run {
 /* ---- the set */
 
 /* The inputs are those that the program will have. */
-static bool value_of(void *context, const char *name, uint64_t *value)
+static uint64_t value_of(void *context, const char *name)
 {
     const run *r = context;
-    *value = ft_inputs_value(&r->options->inputs, name);
-    return true;
+    return ft_inputs_value(&r->options->inputs, name);
 }
 
 static ft_status read_set(run *r, ft_error *err)
@@ -47,8 +46,8 @@ static ft_status read_set(run *r, ft_error *err)
     if (!from) return ft_error_set(err, FT_USAGE, "cannot be read: %s", strerror(errno));
     for (size_t n; (n = fread(part, 1, sizeof part, from)) > 0;) ft_strbuf_add(&text, part, n);
     fclose(from);
-    ft_status status =
-        ft_constrained_open(ft_strbuf_text(&text), text.len, value_of, r, &r->set, err);
+    const ft_constrained_given given = {value_of, r, r->options->program};
+    ft_status status = ft_constrained_open(ft_strbuf_text(&text), text.len, &given, &r->set, err);
     ft_strbuf_release(&text);
     return status;
 }
@@ -166,7 +165,9 @@ ft_exit ft_run_run(const ft_options *options)
     bool uncovered = !status && !ft_constrained_name(r.set);
     if (!status && !uncovered) status = make_file(&r, &err);
     if (!status && (!uncovered || r.free)) status = start(&r, &err);
-    ft_exit code = status                 ? ft_fail(file, &err)
+    bool said = status == FT_INPUT && !err.message[0]; /* by foretell-lower */
+    ft_exit code = said                   ? FT_EXIT_INPUT
+                   : status               ? ft_fail(file, &err)
                    : uncovered && !r.free ? FT_EXIT_INCOMPLETE
                    : uncovered            ? code_of(&r)
                                           : report(&r, &err);

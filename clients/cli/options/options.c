@@ -155,6 +155,9 @@ static const option_row rows[] = {
      "print every step of a schedule; do not fold runs of steps of one thread"},
     {"schedules", 0, VALUE_TEXT, "SET", NULL, MEMBER(schedules), BIT(RUN),
      "the file with the set of schedules"},
+    {"program", 0, VALUE_TEXT, "FILE", NULL, MEMBER(program), BIT(RUN),
+     "the program that the set is of, as data or its C source; needed by a set that --loops "
+     "summarise made: it is executed as data to find what its loops compute"},
     {"uncovered", 0, VALUE_TEXT, "HOW", "stop|free", MEMBER(uncovered), BIT(RUN),
      "inputs that no schedule covers, and a step that the schedule does not have: stop (end with "
      "exit code 3, the default) or free (report it and go on without a schedule)"},

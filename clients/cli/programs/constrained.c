@@ -6,9 +6,12 @@
 
 #include "base/contract.h"
 #include "maker/symbols/line_ranges.h"
+#include "program/binary.h"
 #include "programs/constrained.h"
+#include "programs/programs.h"
 #include "programs/selectors.h"
 #include "raw/constrained.h"
+#include "schedules/foresee.h"
 #include "schedules/schedules.h"
 
 /* Statements of headers of the system may be placed some lines later. */
@@ -25,8 +28,8 @@ struct ft_constrained_set {
     const ft_schedule *schedule; /* of the entry; NULL: none covers the inputs */
     FT_VEC(listed) all;          /* as in the file: that one, and those of the epochs behind it */
     FT_VEC(uint32_t) first;      /* by epoch: its first schedule in `all` */
-    ft_constrained_value value;
-    void *context;
+    ft_foreseen_path foreseen;   /* of a set that needs what loops compute; else empty */
+    ft_constrained_given given;
 };
 
 typedef struct building {
@@ -38,6 +41,7 @@ typedef struct building {
     FT_VEC(ft_constrained_edge) edges;
     FT_VEC(ft_constrained_range) ranges;
     FT_VEC(ft_constrained_number) bound;
+    FT_VEC(ft_constrained_number) foreseen;
     FT_VEC(ft_source_line) lines;
     ft_selectors selectors;
     ft_map objects; /* text -> object */
@@ -354,18 +358,13 @@ static void add_schedule(building *b)
 
 /* ---- the set */
 
-typedef struct asking {
-    ft_constrained_value value;
-    void *context;
-} asking;
-
 static bool value_of(void *context, const ft_schedule_input *input, const char *name,
                      const char *thread, uint64_t *value)
 {
-    const asking *a = context;
+    const ft_constrained_given *given = context;
     (void)input;
     (void)thread;
-    return a->value(a->context, name, value);
+    return *value = given->value(given->context, name), true;
 }
 
 /* Behind a schedule that ends the run there is no other epoch. */
@@ -382,39 +381,81 @@ static void list_schedules(ft_constrained_set *set)
     }
 }
 
-static ft_status select_one(ft_constrained_set *set, asking *a, ft_error *err)
+/* What a loop computes is known when its thread has left it: nothing of a native program shows
+ * that. NULL: the set needs nothing of that kind. */
+static const ft_schedule_input *loop_of(const ft_schedule_set *set)
 {
-    uint32_t chosen;
-    ft_status status = ft_schedule_select(set->set, 0, value_of, a, &chosen, err);
+    for (size_t i = 0; i < set->inputs.len; i++)
+        if (set->inputs.data[i].loop) return &set->inputs.data[i];
+    return NULL;
+}
+
+/* NULL: it is not given. */
+static ft_status read_program(const ft_constrained_set *set, ft_program **program, ft_error *err)
+{
+    ft_options given = {.command = FT_COMMANDS};
+    ft_error why = FT_ERROR_INIT;
+    if (!set->given.program) return FT_OK;
+    ft_vec_push(&given.arguments, set->given.program);
+    ft_status status = ft_lowering_read(&given, program, &why);
+    ft_vec_release(&given.arguments);
+    if (status == FT_OK) return FT_OK;
+    return *why.message
+               ? ft_error_set(err, status, "--program: %s: %s", set->given.program, why.message)
+               : ft_error_set(err, status, "%s", ""); /* foretell-lower has said why */
+}
+
+static ft_status check_program(const ft_schedule_set *set, const ft_program *program, ft_error *err)
+{
+    char hash[FT_DIGEST_HEX + 1];
+    const ft_schedule_input *loop = loop_of(set);
+    if (!program && loop)
+        return ft_error_set(err, FT_USAGE,
+                            "the set needs what a loop of the program computes (%s): give the "
+                            "program or its source with --program, or make the set without "
+                            "--loops summarise",
+                            ft_schedule_text_of(set, loop->name));
+    if (!program || set->program == FT_NO_ID) return FT_OK;
+    ft_program_hash(program, hash);
+    if (strcmp(hash, ft_schedule_text_of(set, set->program)) == 0) return FT_OK;
+    return ft_error_set(err, FT_INPUT,
+                        "the set was made for another program than that of --program (the names of "
+                        "its sources, as they are given, count as well)");
+}
+
+/* *chosen: of the entry. */
+static ft_status choose(ft_constrained_set *set, const ft_program *program, uint32_t *chosen,
+                        ft_error *err)
+{
+    ft_foresee_options how = {.value = set->given.value, .context = set->given.context};
+    if (!loop_of(set->set))
+        return ft_schedule_select(set->set, 0, value_of, &set->given, chosen, err);
+    ft_status status = ft_schedules_foresee(program, set->set, &how, &set->foreseen, err);
+    if (status == FT_OK) *chosen = set->foreseen.data[0].schedule;
+    return status;
+}
+
+static ft_status select_one(ft_constrained_set *set, ft_error *err)
+{
+    uint32_t chosen = FT_NO_SCHEDULE;
+    ft_program *program = NULL;
+    ft_status status = read_program(set, &program, err);
+    if (status == FT_OK) status = check_program(set->set, program, err);
+    if (status == FT_OK) status = choose(set, program, &chosen, err);
+    ft_program_free(program);
     if (status || chosen == FT_NO_SCHEDULE) return status;
     set->schedule = &set->set->epochs.data[0].schedules.data[chosen];
     list_schedules(set);
     return FT_OK;
 }
 
-/* The value of a loop is known when its thread has left it: nothing of a native program shows that.
- */
-static ft_status refuse_loops(const ft_schedule_set *set, ft_error *err)
+ft_status ft_constrained_open(const char *text, size_t length, const ft_constrained_given *given,
+                              ft_constrained_set **set, ft_error *err)
 {
-    for (size_t i = 0; i < set->inputs.len; i++)
-        if (set->inputs.data[i].loop)
-            return ft_error_set(err, FT_USAGE,
-                                "the set needs what a loop of the program has computed (%s), which "
-                                "a native run does not see; make it without --loops summarise",
-                                ft_schedule_text_of(set, set->inputs.data[i].name));
-    return FT_OK;
-}
-
-ft_status ft_constrained_open(const char *text, size_t length, ft_constrained_value value,
-                              void *context, ft_constrained_set **set, ft_error *err)
-{
-    asking a = {value, context};
     ft_constrained_set *made = ft_calloc(1, sizeof *made);
-    made->value = value;
-    made->context = context;
+    made->given = *given;
     ft_status status = ft_schedule_set_read(text, length, &made->set, err);
-    if (status == FT_OK) status = refuse_loops(made->set, err);
-    if (status == FT_OK) status = select_one(made, &a, err);
+    if (status == FT_OK) status = select_one(made, err);
     if (status == FT_OK)
         *set = made;
     else
@@ -428,6 +469,7 @@ void ft_constrained_close(ft_constrained_set *set)
     ft_schedule_set_free(set->set);
     ft_vec_release(&set->all);
     ft_vec_release(&set->first);
+    ft_vec_release(&set->foreseen);
     free(set);
 }
 
@@ -456,7 +498,7 @@ static void print(const building *b, ft_constrained_way way, ft_strbuf *out)
      offsetof(ft_constrained_header, name)}
         PART(b, nodes),     PART(b, ranges),  PART(s, locals), PART(s, terms),
         PART(b, schedules), PART(b, threads), PART(b, edges),  PART(b, bound),
-        PART(s, epochs),    PART(s, choices), PART(s, kids),
+        PART(s, epochs),    PART(s, choices), PART(s, kids),   PART(b, foreseen),
 #undef PART
     };
     ft_constrained_header head = {.bytes = sizeof head,
@@ -479,14 +521,24 @@ static void print(const building *b, ft_constrained_way way, ft_strbuf *out)
 
 static ft_status add_selectors(building *b, const char *program, ft_error *err)
 {
-    asking a = {b->from->value, b->from->context};
     ft_selectors_from from = {.set = b->set,
                               .program = program,
                               .value = value_of,
-                              .context = &a,
+                              .context = (void *)&b->from->given,
                               .first = b->from->first.data};
     if (b->from->schedule->end != FT_SCHEDULE_EPOCH) return FT_OK;
     return ft_selectors_make(&b->selectors, &from, err);
+}
+
+/* The schedules of the epochs behind the first, as the file numbers them. */
+static void add_foreseen(building *b)
+{
+    for (size_t i = 1; i < b->from->foreseen.len; i++) {
+        ft_foreseen f = b->from->foreseen.data[i];
+        bool covered = f.schedule != FT_NO_SCHEDULE;
+        ft_vec_push(&b->foreseen,
+                    covered ? b->from->first.data[f.epoch] + f.schedule : FT_CONSTRAINED_NONE);
+    }
 }
 
 static void release(building *b)
@@ -499,6 +551,7 @@ static void release(building *b)
     ft_vec_release(&b->edges);
     ft_vec_release(&b->ranges);
     ft_vec_release(&b->bound);
+    ft_vec_release(&b->foreseen);
     ft_selectors_release(&b->selectors);
     ft_map_release(&b->objects);
 }
@@ -517,6 +570,7 @@ ft_status ft_constrained_make(const ft_constrained_set *set, const char *program
             b.at = set->all.data[i];
             add_schedule(&b);
         }
+        add_foreseen(&b);
         print(&b, way, out);
     }
     release(&b);

@@ -12,13 +12,20 @@
 /* A set and the schedule that was selected for its entry. */
 typedef struct ft_constrained_set ft_constrained_set;
 
-/* The value of an input of the program; false: not known. */
-typedef bool (*ft_constrained_value)(void *context, const char *name, uint64_t *value);
+/* What a run has. */
+typedef struct ft_constrained_given {
+    uint64_t (*value)(void *context, const char *name); /* of the input of that name */
+    void *context;
+    const char *program; /* the file with the program that the set is of, or its source; NULL: it is
+                            not given */
+} ft_constrained_given;
 
-/* Reads the text of a set, and selects. FT_INPUT: it is malformed. `value` is asked by
- * ft_constrained_make, too. */
-ft_status ft_constrained_open(const char *text, size_t length, ft_constrained_value value,
-                              void *context, ft_constrained_set **set, ft_error *err) FT_MUST_CHECK;
+/* Reads the text of a set, and selects. FT_INPUT: it is malformed, or of another program. Where it
+ * needs what loops compute, the interpreter executes the program, to find which schedules the run
+ * takes (schedules/foresee.h): FT_USAGE: the program is not given; else the errors of that, and of
+ * ft_lowering_read. `value` is asked by ft_constrained_make, too. */
+ft_status ft_constrained_open(const char *text, size_t length, const ft_constrained_given *given,
+                              ft_constrained_set **set, ft_error *err) FT_MUST_CHECK;
 void ft_constrained_close(ft_constrained_set *set); /* accepts NULL */
 
 /* The schedule's name; NULL: none covers the inputs. */

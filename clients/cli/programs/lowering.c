@@ -140,3 +140,29 @@ ft_status ft_lowering_run(const ft_options *options, const char *path, FILE *to,
     if (status == FT_OK && to) rewind(to);
     return status;
 }
+
+/* ---- programs */
+
+static ft_status open_program(const ft_options *options, FILE **file, ft_error *err)
+{
+    const char *path = options->arguments.data[0];
+    bool source = ft_lowering_takes(path);
+    *file = source ? tmpfile() : fopen(path, "re");
+    if (!*file) return ft_error_set(err, FT_USAGE, "cannot be read: %s", strerror(errno));
+    return source ? ft_lowering_run(options, NULL, *file, err) : FT_OK;
+}
+
+ft_status ft_lowering_read(const ft_options *options, ft_program **program, ft_error *err)
+{
+    FT_REQUIRE(options->arguments.len && program);
+    FILE *file = NULL;
+    char part[65536];
+    ft_strbuf bytes = {0};
+    ft_status status = open_program(options, &file, err);
+    for (size_t n; status == FT_OK && (n = fread(part, 1, sizeof part, file)) > 0;)
+        ft_strbuf_add(&bytes, part, n);
+    if (status == FT_OK) status = ft_program_read(ft_strbuf_text(&bytes), bytes.len, program, err);
+    ft_strbuf_release(&bytes);
+    if (file) fclose(file);
+    return status;
+}

@@ -17,6 +17,8 @@
 
 #include "options/options.h"
 
+struct ft_program; /* its header has names that events have, too */
+
 /* ---- lowering.c */
 
 /* Is the file one that foretell-lower takes, by its ending (.c, .cpp, .bc, ...)? */
@@ -29,6 +31,11 @@ bool ft_lowering_made(const char *path);
  * foretell-lower. FT_INPUT with an empty message: it failed, and has said why. */
 ft_status ft_lowering_run(const ft_options *options, const char *path, FILE *to,
                           ft_error *err) FT_MUST_CHECK;
+
+/* Reads the program that the options' first argument is, or that the arguments are the sources of.
+ * Errors as of ft_lowering_run and ft_program_read; FT_USAGE: the file cannot be read. */
+ft_status ft_lowering_read(const ft_options *options, struct ft_program **program,
+                           ft_error *err) FT_MUST_CHECK;
 
 /* ---- worker.c */
 

@@ -340,8 +340,8 @@ static ft_status make_term(making *m, ft_term from)
     return FT_OK;
 }
 
-/* Children have smaller numbers than their parents. */
-static ft_status make_terms(making *m)
+/* The terms of the epoch's selector. Children have smaller numbers than their parents. */
+static void mark_terms(making *m)
 {
     const ft_term_pool *pool = m->from->set->pool;
     uint32_t n = ft_term_pool_count(pool);
@@ -353,6 +353,23 @@ static ft_status make_terms(making *m)
         for (uint32_t i = 0; i < node.n_children && m->wanted[t]; i++)
             m->wanted[node.children[i]] = true;
     }
+}
+
+/* Does the selector depend on what a loop computes? */
+static bool needs_loops(const making *m)
+{
+    const ft_schedule_set *set = m->from->set;
+    for (ft_term t = ft_term_pool_count(set->pool); t; t--) {
+        ft_term_node node = ft_term_get(set->pool, t);
+        if (m->wanted[t] && node.op == FT_OP_SYMBOL && set->inputs.data[node.symbol].loop)
+            return true;
+    }
+    return false;
+}
+
+static ft_status make_terms(making *m)
+{
+    uint32_t n = ft_term_pool_count(m->from->set->pool);
     for (ft_term t = 1; t <= n; t++)
         if (m->wanted[t]) TRY(make_term(m, t));
     return FT_OK;
@@ -382,7 +399,11 @@ static ft_status make_epoch(making *m)
     ft_constrained_epoch made = {.choice = (uint32_t)m->to->choices.len,
                                  .first_term = (uint32_t)m->to->terms.len};
     m->locals = false;
-    if (m->epoch) {
+    if (m->epoch) mark_terms(m);
+    if (m->epoch && needs_loops(m)) {
+        made.first_schedule = m->from->first[m->epoch];
+        made.n_schedules = (uint32_t)epoch_of(m)->schedules.len;
+    } else if (m->epoch) {
         TRY(make_terms(m));
         make_choices(m);
     }

@@ -1,5 +1,6 @@
 /* The selectors of later epochs for a native program (raw/constrained.h): choices over terms, whose
- * inputs are numbers by now, and whose unknowns are cells of the program's memory. */
+ * inputs are numbers by now, and whose unknowns are cells of the program's memory. One that depends
+ * on what loops compute is none: which schedule it takes is foreseen. */
 #ifndef FT_CLI_SELECTORS_H
 #define FT_CLI_SELECTORS_H
 

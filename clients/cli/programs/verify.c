@@ -1,7 +1,5 @@
 /* Executes a witness of a program, in this process, by the interpreter. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "program/binary.h"
 #include "program/witness/witness.h"
@@ -11,40 +9,6 @@
 bool ft_witness_is_of_program(const json_t *witness)
 {
     return ft_execution_is_one(witness);
-}
-
-/* ---- the program ---- */
-
-/* foretell-lower's own message is the only one where it fails. */
-static ft_status open_program(const ft_options *options, const char *path, FILE **file,
-                              ft_error *err)
-{
-    bool source = ft_lowering_takes(path);
-    ft_options lowered = *options;
-    *file = source ? tmpfile() : fopen(path, "re");
-    if (!*file) return ft_error_set(err, FT_USAGE, "cannot be read: %s", strerror(errno));
-    if (!source) return FT_OK;
-    lowered.arguments.data++; /* the witness */
-    lowered.arguments.len--;
-    return ft_lowering_run(&lowered, NULL, *file, err);
-}
-
-static ft_status read_program(const ft_options *options, const char *path, ft_program **program,
-                              ft_error *err)
-{
-    FILE *file = NULL;
-    char part[65536];
-    ft_strbuf bytes = {0};
-    ft_program *read = NULL;
-    ft_status status = open_program(options, path, &file, err);
-    for (size_t n; status == FT_OK && (n = fread(part, 1, sizeof part, file)) > 0;)
-        ft_strbuf_add(&bytes, part, n);
-    if (status == FT_OK) status = ft_program_read(ft_strbuf_text(&bytes), bytes.len, &read, err);
-    if (status == FT_OK) *program = ft_program_numbered(read);
-    ft_program_free(read);
-    ft_strbuf_release(&bytes);
-    if (file) fclose(file);
-    return status;
 }
 
 /* ---- the verdict ---- */
@@ -100,7 +64,13 @@ ft_exit ft_verify_program(const ft_options *options, const json_t *witness)
         return ft_fail(options->arguments.data[0], &err);
     }
     const char *path = options->arguments.data[1];
-    ft_status status = read_program(options, path, &program, &err);
+    ft_program *read = NULL;
+    ft_options sources = *options;
+    sources.arguments.data++; /* the witness */
+    sources.arguments.len--;
+    ft_status status = ft_lowering_read(&sources, &read, &err);
+    if (status == FT_OK) program = ft_program_numbered(read);
+    ft_program_free(read);
     if (status == FT_INPUT && !err.message[0]) return FT_EXIT_INPUT;
     if (status) return ft_fail(path, &err);
     ft_exit code = verify(options, witness, program);

@@ -6,13 +6,15 @@
  * begins with. Nodes stand schedule by schedule and thread by thread, each thread's in its order.
  *
  * A later epoch begins when all threads that it has have come to the end of the schedule before it.
- * Its selector is a tree of choices over terms, which are evaluated in their order. */
+ * Its selector is a tree of choices over terms, which are evaluated in their order. Where it
+ * depends on what loops will compute, the client has found before the run which schedule it takes.
+ */
 #ifndef FT_RECORD_CONSTRAINED_H
 #define FT_RECORD_CONSTRAINED_H
 
 #include <stdint.h>
 
-#define FT_CONSTRAINED_MAGIC    "FTCON003"
+#define FT_CONSTRAINED_MAGIC    "FTCON004"
 #define FT_CONSTRAINED_VARIABLE "FORETELL_SCHEDULE" /* environment: the file's path */
 
 enum { FT_CONSTRAINED_NONE = UINT32_MAX, FT_CONSTRAINED_STOPPED = 89 /* exit status */ };
@@ -119,7 +121,9 @@ typedef struct ft_constrained_range {
 typedef struct ft_constrained_epoch {
     uint32_t choice; /* the root */
     uint32_t first_term, n_terms;
-    uint32_t locals; /* 1: some term is a local variable */
+    uint32_t locals;                      /* 1: some term is a local variable */
+    uint32_t first_schedule, n_schedules; /* n 0: its choices say which; else `foreseen` does, which
+                                             of these, and it has no choices */
 } ft_constrained_epoch;
 
 typedef struct ft_constrained_choice {
@@ -199,6 +203,8 @@ typedef struct ft_constrained_term {
 
 /* ---- the file: the header, and behind it these tables, of which those that need it are aligned */
 
+/* foreseen: the schedule of each epoch behind the first, in the run's order; NONE: none covers it.
+ */
 #define FT_CONSTRAINED_TABLES(X)                                                                   \
     X(ft_constrained_node, nodes)                                                                  \
     X(ft_constrained_range, ranges)                                                                \
@@ -210,7 +216,8 @@ typedef struct ft_constrained_term {
     X(ft_constrained_number, bound)                                                                \
     X(ft_constrained_epoch, epochs)                                                                \
     X(ft_constrained_choice, choices)                                                              \
-    X(ft_constrained_number, kids)
+    X(ft_constrained_number, kids)                                                                 \
+    X(ft_constrained_number, foreseen)
 
 typedef struct ft_constrained_header {
     char magic[8];

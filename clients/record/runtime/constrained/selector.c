@@ -1,4 +1,5 @@
-/* The selectors of later epochs: terms over the program's memory, while its threads stand still. */
+/* The selectors of later epochs: terms over the program's memory, while its threads stand still; or
+ * the schedules that the client has found before the run. */
 #include <stddef.h>
 #include <string.h>
 
@@ -220,10 +221,21 @@ static void evaluate(term *t)
     t->value = t->undefined ? 0 : t->value & mask(t->width);
 }
 
+/* A run that departs from the foreseen one may come to another epoch. */
+static uint32_t foreseen_for(const ft_constrained_epoch *e)
+{
+    uint32_t n = ft_rt_c.head->begun; /* epochs behind the first, before this one */
+    if (n >= ft_rt_c.head->foreseen) return FT_CONSTRAINED_NONE;
+    uint32_t schedule = ft_rt_c.all.foreseen[n];
+    bool is_of_epoch = schedule - e->first_schedule < e->n_schedules;
+    return is_of_epoch ? schedule : FT_CONSTRAINED_NONE;
+}
+
 uint32_t ft_rt_c_select(uint32_t number, bool *lost)
 {
     FT_REQUIRE(number < ft_rt_c.head->epochs);
     const ft_constrained_epoch *e = &ft_rt_c.all.epochs[number];
+    if (e->n_schedules) return foreseen_for(e);
     for (uint32_t i = 0; i < e->n_terms; i++) evaluate(&ft_rt_c.all.terms[e->first_term + i]);
     const ft_constrained_choice *at = &ft_rt_c.all.choices[e->choice];
     while (at->term != FT_CONSTRAINED_NONE) {
