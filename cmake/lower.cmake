@@ -10,6 +10,7 @@ else()
   find_program(FT_LLVM_LINK NAMES llvm-link-14 HINTS /usr/lib/llvm-14/bin REQUIRED)
   file(GLOB model_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/lower/models/*.c)
   file(GLOB model_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/clients/lower/models/*.h)
+  set(preamble ${CMAKE_SOURCE_DIR}/clients/lower/models/preamble.hpp)
   set(models)
   foreach(source ${model_sources})
     get_filename_component(name ${source} NAME_WE)
@@ -30,6 +31,6 @@ else()
   target_include_directories(foretell-lower SYSTEM PRIVATE ${llvm_includes})
   target_link_libraries(foretell-lower PRIVATE forecommon ${lower_libraries})
   set_source_files_properties(${CMAKE_SOURCE_DIR}/clients/lower/models.c PROPERTIES
-                              COMPILE_DEFINITIONS "FT_MODELS=\"${all_models}\""
-                              OBJECT_DEPENDS ${all_models})
+                              COMPILE_DEFINITIONS "FT_MODELS=\"${all_models}\";FT_PREAMBLE=\"${preamble}\""
+                              OBJECT_DEPENDS "${all_models};${preamble}")
 endif()

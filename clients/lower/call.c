@@ -128,6 +128,21 @@ static ft_status call_input(lowering *l, LLVMValueRef call, const char *name, bo
     return FT_OK;
 }
 
+/* std::make_exception_ptr of any type, whose result goes to the address that is the first argument:
+ * what the exception is does not matter (models/futures.c). Compiled without exceptions, the
+ * header's function would make none. */
+static ft_status call_make_exception(lowering *l, LLVMValueRef call, const char *name, bool *ended)
+{
+    (void)name, (void)ended;
+    ft_operand to;
+    LLVMValueRef model = LLVMGetNamedFunction(l->module, "__foretell_make_exception");
+    assert(model);
+    LOWER_TRY(argument(l, call, 0, &to));
+    ft_instruction made = {.code = FT_CODE_CALL, .extra = lower_symbol(l, model)};
+    lower_emit(l, made, &to, 1);
+    return FT_OK;
+}
+
 /* ---- LLVM's own ---- */
 
 static ft_status call_same(lowering *l, LLVMValueRef call, const char *name, bool *ended)
@@ -436,6 +451,7 @@ static const struct {
     {"llvm.umax.", true, call_extreme},
     {"llvm.umin.", true, call_extreme},
     {"_ZSt9terminatev", false, call_error},
+    {"_ZSt18make_exception_ptrI", true, call_make_exception},
     {"llvm.ctlz.", true, call_modelled},
     {"llvm.cttz.", true, call_modelled},
     {"llvm.ctpop.", true, call_modelled},
@@ -528,6 +544,14 @@ static bool has_stream_state(const char *name)
     for (size_t i = 0; i < sizeof CLASSES / sizeof CLASSES[0]; i++)
         if (strncmp(name, CLASSES[i], strlen(CLASSES[i])) == 0) return true;
     return false;
+}
+
+/* set_value_at_thread_exit and its kin of std::promise and std::packaged_task. */
+static bool is_at_thread_exit(const char *name)
+{
+    bool member =
+        strncmp(name, "_ZNSt7promiseI", 14) == 0 || strncmp(name, "_ZNSt13packaged_taskI", 21) == 0;
+    return member && strstr(name, "_at_thread_exitE");
 }
 
 /* A struct that is handed over by value is copied for the callee. */
@@ -628,7 +652,7 @@ ft_status lower_call(lowering *l, LLVMValueRef call, bool *ended)
             "'%s' is about a stream's width, precision, flags or state, which have no "
             "model",
             name);
-    if (LLVMIsDeclaration(function))
+    if (LLVMIsDeclaration(function) || is_at_thread_exit(name))
         return lower_fail(l,
                           "the function '%s' is not in the files that were given, and has no "
                           "model",

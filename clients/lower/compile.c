@@ -66,22 +66,14 @@ static char *recorder_headers(void)
     return "/";
 }
 
-/* The text before a file of C++; the name of a file, or NULL. std::string is compiled with the
- * file: libstdc++ has it in its library otherwise. As for ThreadSanitizer, std::shared_ptr changes
- * its counts by atomic instructions alone. */
+/* The name of the text before a file of C++, or NULL. */
 static char *preamble(void)
 {
-    static const char TEXT[] = "#if __has_include(<bits/c++config.h>)\n"
-                               "#include <bits/c++config.h>\n"
-                               "#undef _GLIBCXX_EXTERN_TEMPLATE\n"
-                               "#define _GLIBCXX_EXTERN_TEMPLATE -1\n"
-                               "#undef _GLIBCXX_TSAN\n"
-                               "#define _GLIBCXX_TSAN 1\n"
-                               "#endif\n";
     static char path[32];
     if (path[0]) return path;
     FILE *file = tmpfile(); /* the compiler inherits it; it is there until this process ends */
-    if (!file || fputs(TEXT, file) < 0 || fflush(file)) return NULL;
+    bool written = file && fwrite(foretell_preamble, foretell_preamble_size, 1, file) == 1;
+    if (!written || fflush(file)) return NULL;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(file));
     return path;
 }
@@ -170,12 +162,16 @@ static ft_status read_file(LLVMContextRef context, const char *file, char *const
                    : read_source(context, file, arguments, n, module, err);
 }
 
-/* The program's own function of a name wins over the model. */
+/* The program's own function of a name wins over the model, unless the model says that it takes the
+ * place of one that C++ headers define. */
 static void weaken(LLVMModuleRef models)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(models); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) == LLVMExternalLinkage)
+    for (LLVMValueRef f = LLVMGetFirstFunction(models); f; f = LLVMGetNextFunction(f)) {
+        const char *section = LLVMGetSection(f);
+        bool instead = section && strcmp(section, ".foretell.instead") == 0;
+        if (!LLVMIsDeclaration(f) && !instead && LLVMGetLinkage(f) == LLVMExternalLinkage)
             LLVMSetLinkage(f, LLVMWeakAnyLinkage);
+    }
     for (LLVMValueRef g = LLVMGetFirstGlobal(models); g; g = LLVMGetNextGlobal(g))
         if (LLVMGetInitializer(g) && LLVMGetLinkage(g) == LLVMExternalLinkage)
             LLVMSetLinkage(g, LLVMWeakAnyLinkage);

@@ -1,4 +1,5 @@
 /* Printing, and reading of text by format. A stream is its descriptor. */
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -472,4 +473,11 @@ int __foretell_scan(const char *text, const char *format, const unsigned long *a
         read++;
     }
     return read;
+}
+
+/* For programs that take its address, as std::to_string does: a call of it is lowered to the model
+ * that has the arguments as an array (call.c), and so is this one. */
+int vsnprintf(char *to, size_t most, const char *format, va_list list)
+{
+    return vsnprintf(to, most, format, list);
 }

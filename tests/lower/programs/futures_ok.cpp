@@ -1,0 +1,2 @@
+#define FIXED
+#include "futures_bad.cpp"

@@ -1,0 +1,3 @@
+// -std=c++20
+#define FIXED
+#include "waits_bad.cpp"
