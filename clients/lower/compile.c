@@ -86,10 +86,16 @@ static const char *const CPLUSPLUS[] = {"-std=gnu++17", "-fno-exceptions", "-fno
 static ft_status compile(const char *file, char *const *arguments, size_t n, const char *to,
                          ft_error *err)
 {
-    static const char *const FIXED[] = {
-        "-O1",        "-g",           "-Xclang",        "-disable-llvm-passes",
-        "-emit-llvm", "-fno-builtin", "-U__OPTIMIZE__", "-ffp-contract=off",
-        "-o"};
+    static const char *const FIXED[] = {"-O1",
+                                        "-g",
+                                        "-Xclang",
+                                        "-disable-llvm-passes",
+                                        "-emit-llvm",
+                                        "-fno-builtin",
+                                        "-U__OPTIMIZE__",
+                                        "-D__NO_CTYPE",
+                                        "-ffp-contract=off",
+                                        "-o"};
     FT_VEC(char *) command = {0};
     ft_vec_push(&command, COMPILER);
     ft_vec_push(&command, "-c");

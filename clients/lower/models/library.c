@@ -377,73 +377,80 @@ char *strsep(char **at, const char *ends)
 
 /* ---- characters of the "C" locale ---- */
 
+/* Programs call the functions of <ctype.h> (compile.c leaves out its macros): comparisons, for an
+ * unknown character goes through a table place by place. Without branches. */
+#define BETWEEN(c, first, last) ((unsigned)(c) - (first) <= (last) - (first) + 0U)
+#define IS_UPPER(c)             BETWEEN(c, 'A', 'Z')
+#define IS_LOWER(c)             BETWEEN(c, 'a', 'z')
+#define IS_ALPHA(c)             (IS_UPPER(c) | IS_LOWER(c))
+#define IS_DIGIT(c)             BETWEEN(c, '0', '9')
+#define IS_XDIGIT(c)            (IS_DIGIT(c) | BETWEEN(c, 'A', 'F') | BETWEEN(c, 'a', 'f'))
+#define IS_ALNUM(c)             (IS_ALPHA(c) | IS_DIGIT(c))
+#define IS_GRAPH(c)             BETWEEN(c, ' ' + 1, 126)
+#define IS_PRINT(c)             BETWEEN(c, ' ', 126)
+#define IS_PUNCT(c)             (IS_GRAPH(c) & !IS_ALNUM(c))
+#define IS_BLANK(c)             (((c) == ' ') | ((c) == '\t'))
+#define IS_SPACE(c)             (((c) == ' ') | BETWEEN(c, '\t', '\r'))
+#define IS_CNTRL(c)             (BETWEEN(c, 0, ' ' - 1) | ((c) == 127))
+
+#undef isupper
+#undef islower
+#undef isalpha
+#undef isdigit
+#undef isxdigit
+#undef isalnum
+#undef isgraph
+#undef isprint
+#undef ispunct
+#undef isblank
+#undef isspace
+#undef iscntrl
+#define CLASS(name, is, bit)                                                                       \
+    int name(int c)                                                                                \
+    {                                                                                              \
+        return is(c) ? bit : 0;                                                                    \
+    }
+CLASS(isupper, IS_UPPER, _ISupper)
+CLASS(islower, IS_LOWER, _ISlower)
+CLASS(isalpha, IS_ALPHA, _ISalpha)
+CLASS(isdigit, IS_DIGIT, _ISdigit)
+CLASS(isxdigit, IS_XDIGIT, _ISxdigit)
+CLASS(isalnum, IS_ALNUM, _ISalnum)
+CLASS(isgraph, IS_GRAPH, _ISgraph)
+CLASS(isprint, IS_PRINT, _ISprint)
+CLASS(ispunct, IS_PUNCT, _ISpunct)
+CLASS(isblank, IS_BLANK, _ISblank)
+CLASS(isspace, IS_SPACE, _ISspace)
+CLASS(iscntrl, IS_CNTRL, _IScntrl)
+
 int tolower(int c)
 {
-    return c >= 'A' && c <= 'Z' ? c + 32 : c;
+    return c + (IS_UPPER(c) ? 'a' - 'A' : 0);
 }
 
 int toupper(int c)
 {
-    return c >= 'a' && c <= 'z' ? c - 32 : c;
+    return c - (IS_LOWER(c) ? 'a' - 'A' : 0);
 }
 
-/* The bits that <ctype.h>'s macros look at, for -128 to 255. */
-static unsigned short classes[384];
-static const unsigned short *middle;
-
-static unsigned short class_of(int c)
-{
-    unsigned short bits = 0;
-    int upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z', digit = c >= '0' && c <= '9';
-    int hex = digit || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');
-    int graph = c > ' ' && c < 127;
-    if (upper) bits |= _ISupper;
-    if (lower) bits |= _ISlower;
-    if (upper || lower) bits |= _ISalpha;
-    if (digit) bits |= _ISdigit;
-    if (hex) bits |= _ISxdigit;
-    if (c == ' ' || (c >= '\t' && c <= '\r')) bits |= _ISspace;
-    if (c >= ' ' && c < 127) bits |= _ISprint;
-    if (graph) bits |= _ISgraph;
-    if (c == ' ' || c == '\t') bits |= _ISblank;
-    if ((c >= 0 && c < ' ') || c == 127) bits |= _IScntrl;
-    if (graph && !upper && !lower && !digit) bits |= _ISpunct;
-    if (upper || lower || digit) bits |= _ISalnum;
-    return bits;
-}
+/* The bits by which programs that were compiled elsewhere look characters up, for -128 to 255: a
+ * constant, so that nothing has to be synchronised. */
+#define BITS(c)                                                                                    \
+    (_ISupper * IS_UPPER(c) | _ISlower * IS_LOWER(c) | _ISalpha * IS_ALPHA(c) |                    \
+     _ISdigit * IS_DIGIT(c) | _ISxdigit * IS_XDIGIT(c) | _ISalnum * IS_ALNUM(c) |                  \
+     _ISgraph * IS_GRAPH(c) | _ISprint * IS_PRINT(c) | _ISpunct * IS_PUNCT(c) |                    \
+     _ISblank * IS_BLANK(c) | _ISspace * IS_SPACE(c) | _IScntrl * IS_CNTRL(c))
+#define FOUR(c)    BITS(c), BITS((c) + 1), BITS((c) + 2), BITS((c) + 3)
+#define SIXTEEN(c) FOUR(c), FOUR((c) + 4), FOUR((c) + 8), FOUR((c) + 12)
+#define MANY(c)    SIXTEEN(c), SIXTEEN((c) + 16), SIXTEEN((c) + 32), SIXTEEN((c) + 48)
+static const unsigned short classes[384] = {MANY(-128), MANY(-64), MANY(0),
+                                            MANY(64),   MANY(128), MANY(192)};
+static const unsigned short *middle = classes + 128;
 
 const unsigned short **__ctype_b_loc(void)
 {
-    __foretell_atomic_begin();
-    for (int c = -128; !middle && c < 256; c++) classes[c + 128] = class_of(c);
-    middle = classes + 128;
-    __foretell_atomic_end();
     return &middle;
 }
-
-#define CLASS(name, bit)                                                                           \
-    int name(int c)                                                                                \
-    {                                                                                              \
-        return c >= -128 && c < 256 ? class_of(c) & bit : 0;                                       \
-    }
-#undef isalpha
-#undef isdigit
-#undef isspace
-#undef isupper
-#undef islower
-#undef isalnum
-#undef isxdigit
-#undef isprint
-#undef ispunct
-CLASS(isalpha, _ISalpha)
-CLASS(isdigit, _ISdigit)
-CLASS(isspace, _ISspace)
-CLASS(isupper, _ISupper)
-CLASS(islower, _ISlower)
-CLASS(isalnum, _ISalnum)
-CLASS(isxdigit, _ISxdigit)
-CLASS(isprint, _ISprint)
-CLASS(ispunct, _ISpunct)
 
 /* ---- numbers ---- */
 
