@@ -209,10 +209,29 @@ static void say(ft_exploring *x)
         x->progress->say(x->progress->context, x->runs, x->classes, x->failures.len);
 }
 
-/* Did a run come to no end? Its states may come again. */
+static size_t failed_attempts(const ft_x_run *run)
+{
+    static const bool ATTEMPTS[FT_X_KINDS] = {[FT_X_TRY_LOCK] = true,
+                                              [FT_X_TRY_READ_LOCK] = true,
+                                              [FT_X_TRY_WRITE_LOCK] = true,
+                                              [FT_X_TRY_TAKE] = true,
+                                              [FT_X_SWAP] = true};
+    size_t n = 0;
+    for (size_t i = 0; i < run->steps.len; i++) {
+        const ft_x_action *a = &run->steps.data[i];
+        n += ATTEMPTS[a->operation.kind] && !a->outcome;
+    }
+    return n;
+}
+
+/* Did a run come to no end, or to a late one? Its states may come again: threads that back off from
+ * each other's locks can do so any number of times, and each time makes further classes. */
 static bool goes_round(const ft_exploring *x, const ft_x_run *run)
 {
-    return x->may_cut_off && !x->cutoffs && run->end == FT_X_CUT && run->steps.len >= x->max_steps;
+    enum { MANY_ATTEMPTS = 32 };
+    if (!x->may_cut_off || x->cutoffs) return false;
+    bool endless = run->end == FT_X_CUT && run->steps.len >= x->max_steps;
+    return endless || failed_attempts(run) >= MANY_ATTEMPTS;
 }
 
 bool ft_exploring_on_run(void *context, const ft_x_run *run)

@@ -33,7 +33,7 @@ typedef struct ft_exploring {
     uint32_t preemptions, max_iterations;
     uint32_t polls, more_polls; /* of the round; of one behind it, 0: none */
     bool cutoffs;     /* the search does not go on from a state that was met (explore/cutoffs.h) */
-    bool may_cut_off; /* it begins anew so where executions do not end */
+    bool may_cut_off; /* it begins anew so where executions do not end, or try in vain for long */
     bool counted;     /* what atomics hold cannot be followed, so their writes are counted */
     int32_t expect_exit;
     double began, seconds; /* of this task: then it starts no further run */
