@@ -159,7 +159,7 @@ static void take_all(modular *m, mod_location *l, ft_strbuf *key, mod_terms *slo
 {
     mod_run *run = &l->run;
     put(key, run->class);
-    put(key, run->waking);
+    put(key, run->waking && !mod_fault_is(MOD_FAULT_WAIT_AGAIN));
     put(key, run->frames.len);
     for (size_t i = 0; i < run->frames.len; i++) {
         mod_frame *f = &run->frames.data[i];
@@ -230,7 +230,8 @@ uint32_t mod_end_of(modular *m, uint32_t class)
 
 uint32_t mod_class_of(modular *m, const ft_function *f, mod_value argument)
 {
-    const uint64_t words[] = {f->symbol, argument.kind, argument.index, argument.offset};
+    uint64_t words[] = {f->symbol, argument.kind, argument.index, argument.offset};
+    if (mod_fault_is(MOD_FAULT_CLASS_ARGUMENT)) words[2] = words[3] = 0;
     uint32_t id = ft_intern_add(&m->class_keys, (const char *)words, sizeof words);
     if (id < m->classes.len) return id;
     ft_vec_push(&m->classes, (mod_class){0});

@@ -58,6 +58,7 @@ void mod_find_fixed(modular *m)
         for (size_t k = 0; k < f->instructions.len; k++) {
             const ft_instruction *in = &f->instructions.data[k];
             bool loads = in->code == FT_CODE_LOAD || in->code == FT_CODE_ATOMIC_LOAD;
+            if (mod_fault_is(MOD_FAULT_ONLY_READ)) loads |= in->code == FT_CODE_STORE;
             if (!loads) note_uses(m, f, in->operands, in->n_operands);
             for (uint32_t t = 0; t < in->n_targets; t++) {
                 const ft_target *target = &f->targets.data[in->targets + t];
@@ -110,7 +111,7 @@ mod_value mod_symbol_value(modular *m, uint32_t symbol, uint64_t addend)
 /* Does memory at that offset know the object of an address that is stored there? */
 static bool keeps_object(uint64_t offset)
 {
-    return offset % 8 == 0;
+    return offset % 8 == 0 || mod_fault_is(MOD_FAULT_ODD_PLACES);
 }
 
 static mod_value initial_value(modular *m, mod_run *run, const mod_object *object, uint64_t offset,
@@ -143,6 +144,7 @@ static bool is_same(const mod_cell *a, const mod_cell *b)
 /* Bytes with parts in common, or bytes of a synchronisation object. */
 static bool excludes(const mod_cell *a, const mod_cell *b)
 {
+    if (mod_fault_is(MOD_FAULT_OVERLAPS)) return false;
     bool both_bytes = a->content == MOD_BYTES && b->content == MOD_BYTES;
     if (a->content != MOD_BYTES && b->content != MOD_BYTES) return false;
     return overlap(a, b) && (!both_bytes || !is_same(a, b));
@@ -223,7 +225,7 @@ static mod_value own_value(modular *m, mod_run *run, const mod_cell *cell)
     for (size_t i = 0; i < run->locals.len; i++) {
         const mod_local *l = &run->locals.data[i];
         if (is_same(&l->cell, cell)) return l->value;
-        if (!overlap(&l->cell, cell)) continue;
+        if (!overlap(&l->cell, cell) || mod_fault_is(MOD_FAULT_OWN_OVERLAPS)) continue;
         mod_open(m, cell->object);
         return mod_of(mod_fresh(m, run, cell->width));
     }
@@ -253,6 +255,7 @@ bool mod_load(modular *m, mod_run *run, mod_value address, uint8_t width, mod_va
     case OPEN:
         break;
     }
+    if (mod_fault_is(MOD_FAULT_READ_ZERO)) return *value = mod_of(mod_literal(m, width, 0)), true;
     return *value = mod_of(mod_fresh(m, run, width)), true;
 }
 
@@ -266,7 +269,8 @@ static void put_own(modular *m, mod_run *run, const mod_cell *cell, mod_value va
             l->value = value;
             return;
         }
-        if (overlap(&l->cell, cell)) mod_open(m, cell->object);
+        if (overlap(&l->cell, cell) && !mod_fault_is(MOD_FAULT_OWN_OVERLAPS))
+            mod_open(m, cell->object);
     }
     ft_vec_push(&run->locals, (mod_local){*cell, value});
 }
@@ -281,6 +285,7 @@ bool mod_store(modular *m, mod_run *run, mod_value address, uint8_t width, mod_v
     case FIXED:
         return false;
     case ANYWHERE:
+        if (mod_fault_is(MOD_FAULT_COMPUTED_WRITE)) return true;
         return mod_refuse(m, "a write to a place that is computed"), false;
     case OWN:
         return put_own(m, run, &cell, value), true;
@@ -319,6 +324,6 @@ void mod_sync_put(modular *m, mod_run *run, mod_value address, mod_content conte
     uint32_t cell = sync_cell(m, address, content);
     if (cell != MOD_NOWHERE)
         update(run, cell, term);
-    else if (address.kind != MOD_ADDRESS)
+    else if (address.kind != MOD_ADDRESS && !mod_fault_is(MOD_FAULT_COMPUTED_LOCK))
         mod_refuse(m, "a synchronisation object at a place that is computed");
 }

@@ -6,6 +6,10 @@
 #include "modular/modular.h"
 #include "solve/session.h"
 
+#ifdef FT_FAULTS
+mod_fault_kind mod_fault = MOD_FAULT_NONE;
+#endif
+
 enum { MOST_PREMISES = 6, MOST_NAMED = 150, MOST_VARIABLES = 64, SOLVER_MS = 1000 };
 
 typedef struct premise {
@@ -282,7 +286,8 @@ static bool weaken(prover *p, const clause *c, const ft_term *after)
 static uint64_t versions_of(const clause *c)
 {
     uint64_t sum = 1;
-    for (uint32_t i = 0; i < c->n; i++) sum += c->premises[i].of->version;
+    for (uint32_t i = 0; i < c->n && !mod_fault_is(MOD_FAULT_CHECKED_ONCE); i++)
+        sum += c->premises[i].of->version;
     return sum;
 }
 
@@ -310,6 +315,7 @@ static bool close_clause(prover *p, const clause *c)
             give_up(p, "a model does not satisfy the question");
         else
             changed = true;
+        if (mod_fault_is(MOD_FAULT_ONE_MODEL)) break;
     }
     ft_vec_release(&goals);
     return changed;
@@ -333,6 +339,7 @@ static uint32_t class_of(const prover *p, uint32_t location)
 /* May two threads stand there? */
 static bool are_apart(const prover *p, uint32_t a, uint32_t b)
 {
+    if (mod_fault_is(MOD_FAULT_SAME_PLACE) && a == b) return false;
     return class_of(p, a) != class_of(p, b) || p->m.classes.data[class_of(p, a)].many;
 }
 
@@ -358,7 +365,8 @@ static bool close_pair(prover *p, clause *c, side a, side b, uint64_t kind)
         bool fits = turn ? a.location >= b.location : a.location <= b.location;
         uint64_t words[] = {c->key, kind, turn, a.location, b.location, a.from, b.from};
         clause own = *c;
-        if (!fits) continue;
+        if (!fits || (turn && mod_fault_is(MOD_FAULT_ONE_WAY) && a.location == b.location))
+            continue;
         own.key = ft_hash_bytes(words, sizeof words, 5);
         own.sides[0] = turn ? b : a;
         own.sides[1] = turn ? a : b;
@@ -401,7 +409,7 @@ static bool close_alone(prover *p, uint32_t a, size_t k)
     add_premise(&c, &p->first[a], 0, 0);
     side stepped = {o->target, STEPPED};
     bool changed = close_first(p, &c, stepped, 0);
-    if (o->created != MOD_NOWHERE)
+    if (o->created != MOD_NOWHERE && !mod_fault_is(MOD_FAULT_NEW_BESIDE_MAKER))
         changed |= close_pair(p, &c, stepped, (side){entry_of(p, o), CREATED}, 1);
     return changed;
 }
@@ -410,7 +418,8 @@ static bool close_alone(prover *p, uint32_t a, size_t k)
 static bool is_let(const prover *p, const mod_outcome *o, uint32_t b)
 {
     if (o->joined == MOD_NOWHERE || class_of(p, b) != o->joined) return true;
-    return p->m.classes.data[o->joined].many || p->m.locations.data[b].ended;
+    bool many = p->m.classes.data[o->joined].many && !mod_fault_is(MOD_FAULT_JOINED_ALL);
+    return many || p->m.locations.data[b].ended;
 }
 
 /* A thread at a steps beside one at b. */
@@ -424,11 +433,13 @@ static bool close_beside(prover *p, uint32_t a, size_t k, uint32_t b)
     if (is_first(p, b)) add_premise(&c, &p->first[b], 1, 1);
     side stepped = {o->target, STEPPED}, other = {b, IN_ROLE_1};
     bool changed = close_pair(p, &c, stepped, other, 2);
-    if (is_first(p, b)) changed |= close_first(p, &c, other, 3);
+    if (is_first(p, b) && !mod_fault_is(MOD_FAULT_FIRST_ALONE))
+        changed |= close_first(p, &c, other, 3);
     if (o->created == MOD_NOWHERE) return changed;
     side created = {entry_of(p, o), CREATED};
-    changed |= close_pair(p, &c, other, created, 4);
-    if (!is_first(p, a)) changed |= close_pair(p, &c, stepped, created, 5);
+    if (!mod_fault_is(MOD_FAULT_NEW_BESIDE_OTHERS)) changed |= close_pair(p, &c, other, created, 4);
+    if (!is_first(p, a) && !mod_fault_is(MOD_FAULT_NEW_BESIDE_MAKER))
+        changed |= close_pair(p, &c, stepped, created, 5);
     return changed;
 }
 
@@ -468,6 +479,7 @@ static void check_failure(prover *p, uint32_t a, const mod_outcome *o)
         if (ask(p, NULL, 0) != FT_ANSWER_UNSAT) give_up(p, "an assertion is not implied");
         return;
     }
+    if (mod_fault_is(MOD_FAULT_FIRST_FAILS)) return;
     for (uint32_t b = 0; b < n && !is_late(p); b++) {
         if (!is_first(p, b) || !is_pair(p, a, b)) continue;
         c.n = 0;
@@ -486,6 +498,7 @@ static bool close_others(prover *p, uint32_t a, size_t k)
     for (uint32_t b = 0; b < n && !is_late(p); b++) {
         if (!is_pair(p, a, b)) continue;
         changed |= close_beside(p, a, k, b);
+        writes &= !mod_fault_is(MOD_FAULT_NO_THIRD);
         for (uint32_t c = b; c < n && writes && !p->open; c++)
             if (is_pair(p, a, c) && is_pair(p, b, c)) changed |= close_third(p, a, k, b, c);
     }
@@ -548,9 +561,11 @@ static bool is_one(const modular *m, uint32_t class)
         const mod_location *l = &m->locations.data[i];
         if (!makes(l, class)) continue;
         sites++;
-        if (m->classes.data[l->class].many || l->class == class || leads_back(m, i)) return false;
+        if (m->classes.data[l->class].many && !mod_fault_is(MOD_FAULT_MANY_MAKERS)) return false;
+        if (l->class == class) return false;
+        if (leads_back(m, i) && !mod_fault_is(MOD_FAULT_LEADS_BACK)) return false;
     }
-    return sites == 1;
+    return sites == 1 || mod_fault_is(MOD_FAULT_TWO_SITES);
 }
 
 static void count_threads(modular *m)

@@ -161,6 +161,7 @@ static void choose_case(modular *m, mod_run *run, const ft_instruction *in)
         fork_to(m, run, &targets[i], is);
         none = none == FT_NO_TERM ? negated(m, is) : mod_apply(m, FT_OP_AND, none, negated(m, is));
     }
+    if (mod_fault_is(MOD_FAULT_CASE_REST) && none != FT_NO_TERM) return;
     if (none == FT_NO_TERM) none = ft_term_literal(m->pool, (ft_value){FT_BOOL_SORT, 1});
     fork_to(m, run, &targets[0], none);
 }
@@ -186,8 +187,8 @@ static void leave(modular *m, mod_run *run, mod_value v)
     free(gone.regs);
     for (size_t i = 0; i < run->locals.len; i++) {
         const mod_object *o = &m->objects.data[run->locals.data[i].cell.object];
-        if (o->origin != MOD_STACK || o->depth < depth)
-            run->locals.data[kept++] = run->locals.data[i];
+        bool stays = o->depth < depth || mod_fault_is(MOD_FAULT_STACK_STAYS);
+        if (o->origin != MOD_STACK || stays) run->locals.data[kept++] = run->locals.data[i];
     }
     run->locals.len = kept;
     if (run->frames.len && gone.result != FT_NO_REGISTER) top_of(run)->regs[gone.result] = v;
@@ -224,6 +225,7 @@ static ft_term one_fewer(modular *m, mod_run *run, ft_term count)
 static ft_term counted(modular *m, ft_term n)
 {
     uint64_t bits;
+    if (mod_fault_is(MOD_FAULT_COUNT_WRAPS)) return mod_low(m, n, 32);
     if (mod_is_literal(m, n, &bits)) return bits < UINT32_MAX ? mod_literal(m, 32, bits) : most(m);
     ft_term fits = mod_apply(m, FT_OP_BVULT, n, mod_literal(m, 64, UINT32_MAX));
     return mod_choose(m, fits, mod_low(m, n, 32), most(m));
@@ -253,18 +255,18 @@ static void take(modular *m, mod_run *run, const ft_instruction *in, mod_value a
     ft_term held, other, free_now;
     set_number(m, run, in, 0);
     if (!mod_sync_get(m, run, at, how.content, &held)) { /* anything may be */
-        set_any(m, run, in);
+        if (!mod_fault_is(MOD_FAULT_LOCK_OBEYS)) set_any(m, run, in);
         mod_sync_put(m, run, at, how.content, mod_literal(m, 32, 0));
         return;
     }
     bool is_semaphore = how.content == MOD_COUNT;
     free_now = is_zero(m, held);
     if (is_semaphore) free_now = negated(m, free_now);
-    if (how.content == MOD_READERS)
+    if (how.content == MOD_READERS && !mod_fault_is(MOD_FAULT_READERS_EXCLUDE))
         free_now = ft_term_literal(m->pool, (ft_value){FT_BOOL_SORT, 1});
     if (how.also != how.content && mod_sync_get(m, run, at, how.also, &other))
         free_now = mod_apply(m, FT_OP_AND, free_now, is_zero(m, other));
-    if (attempt) otherwise(m, run, in, free_now, how.busy);
+    if (attempt && !mod_fault_is(MOD_FAULT_TRY_TAKES)) otherwise(m, run, in, free_now, how.busy);
     mod_assume(m, run, free_now);
     ft_term after = mod_literal(m, 32, 1);
     if (how.counts) after = is_semaphore ? one_fewer(m, run, held) : one_more(m, held);
@@ -276,7 +278,7 @@ static void give(modular *m, mod_run *run, const ft_instruction *in, mod_value a
     ft_term held;
     set_any(m, run, in); /* a mutex of a kind may refuse */
     bool followed = mod_sync_get(m, run, at, what, &held);
-    if (followed) set_number(m, run, in, 0);
+    if (followed || mod_fault_is(MOD_FAULT_KIND_OBEYS)) set_number(m, run, in, 0);
     ft_term after = what == MOD_COUNT && followed ? one_more(m, held) : mod_literal(m, 32, 0);
     mod_sync_put(m, run, at, what, after);
 }
@@ -289,6 +291,7 @@ static void give_rw(modular *m, mod_run *run, const ft_instruction *in, mod_valu
     if (!mod_sync_get(m, run, at, MOD_WRITER, &writer) ||
         !mod_sync_get(m, run, at, MOD_READERS, &readers))
         return mod_sync_put(m, run, at, MOD_WRITER, mod_literal(m, 32, 0));
+    if (mod_fault_is(MOD_FAULT_READERS_GIVE)) writer = mod_literal(m, 32, 0);
     mod_run other = mod_copy(run);
     mod_assume(m, &other, negated(m, is_zero(m, writer)));
     mod_sync_put(m, &other, at, MOD_WRITER, mod_literal(m, 32, 0));
@@ -306,7 +309,8 @@ static void take_rw(modular *m, mod_run *run, const ft_instruction *in, mod_valu
     ft_term writer;
     taking reads = {MOD_READERS, MOD_WRITER, true, BUSY};
     taking writes = {MOD_WRITER, MOD_READERS, false, BUSY};
-    if (!attempt && mod_sync_get(m, run, at, MOD_WRITER, &writer)) {
+    bool asks = !attempt && !mod_fault_is(MOD_FAULT_OWN_WRITER);
+    if (asks && mod_sync_get(m, run, at, MOD_WRITER, &writer)) {
         mod_run other = mod_copy(run);
         mod_assume(m, &other, negated(m, is_zero(m, writer)));
         set_number(m, &other, in, ITS_OWN);
@@ -321,14 +325,15 @@ static void wait(modular *m, mod_run *run, const ft_instruction *in)
     taking mutex = {MOD_MUTEX, MOD_MUTEX, false, 0};
     mod_value at = operand_of(m, run, in, 1);
     if (!run->waking) {
-        mod_sync_put(m, run, at, MOD_MUTEX, mod_literal(m, 32, 0));
+        bool held = mod_fault_is(MOD_FAULT_WAIT_HOLDS);
+        mod_sync_put(m, run, at, MOD_MUTEX, mod_literal(m, 32, held));
         run->waking = true;
         top_of(run)->at--;
         return;
     }
     run->waking = false;
     take(m, run, in, at, mutex, false);
-    if (in->code == FT_CODE_TIMED_WAIT) {
+    if (in->code == FT_CODE_TIMED_WAIT && !mod_fault_is(MOD_FAULT_WAIT_IN_TIME)) {
         enum { LATE = 110 };
         mod_run other = mod_copy(run);
         set_number(m, &other, in, LATE);
@@ -350,8 +355,8 @@ static void create(modular *m, mod_run *run, const ft_instruction *in)
     const ft_function *function = ft_program_function(m->program, f.index);
     if (!is_of_threads(function)) return mod_refuse(m, "a thread whose function has another type");
     if (run->created != MOD_NOWHERE) return mod_refuse(m, "an atomic section that makes threads");
-    if (argument.kind == MOD_ADDRESS && !mod_is_shared(m, argument))
-        argument = mod_of(mod_fresh(m, run, 64));
+    bool own = argument.kind == MOD_ADDRESS && !mod_is_shared(m, argument);
+    if (own && !mod_fault_is(MOD_FAULT_OWN_ARGUMENT)) argument = mod_of(mod_fresh(m, run, 64));
     if (argument.kind == MOD_THREAD || argument.kind == MOD_NOTHING)
         argument = mod_of(mod_fresh(m, run, 64));
     run->argument = argument.kind == MOD_NUMBER ? argument.term : FT_NO_TERM;
@@ -365,6 +370,7 @@ static void join(modular *m, mod_run *run, const ft_instruction *in)
     mod_value thread = operand_of(m, run, in, 0);
     if (thread.kind == MOD_THREAD && run->joined == MOD_NOWHERE) run->joined = thread.index;
     set_any(m, run, in);
+    if (mod_fault_is(MOD_FAULT_JOIN_RESULT)) set_number(m, run, in, 0);
 }
 
 /* ---- atomics ---- */
@@ -378,6 +384,7 @@ static ft_term updated(modular *m, mod_run *run, const ft_instruction *in, ft_te
                                             [FT_UPDATE_XOR] = FT_OP_BVXOR};
     if (in->attribute == FT_UPDATE_EXCHANGE) return x;
     if (OPS[in->attribute]) return mod_apply(m, (ft_op)OPS[in->attribute], v, x);
+    if (mod_fault_is(MOD_FAULT_UPDATE_ANDS)) return mod_apply(m, FT_OP_BVAND, v, x);
     return mod_fresh(m, run, in->width);
 }
 
@@ -396,7 +403,10 @@ static bool atomic(modular *m, mod_run *run, const ft_instruction *in)
     ft_term same = mod_apply(m, FT_OP_EQ, v, x);
     mod_run other = mod_copy(run);
     mod_assume(m, &other, negated(m, same));
-    ft_vec_push(&m->pending, other);
+    if (mod_fault_is(MOD_FAULT_SWAP_WRITES))
+        mod_run_release(&other);
+    else
+        ft_vec_push(&m->pending, other);
     mod_assume(m, run, same);
     return mod_store(m, run, at, in->width, operand_of(m, run, in, 2));
 }
@@ -407,7 +417,7 @@ static bool atomic(modular *m, mod_run *run, const ft_instruction *in)
 static void spread(modular *m, mod_run *run, const ft_instruction *in)
 {
     mod_value to = operand_of(m, run, in, 0);
-    if (to.kind == MOD_ADDRESS)
+    if (to.kind == MOD_ADDRESS && !mod_fault_is(MOD_FAULT_COPY_LOST))
         mod_open(m, to.index);
     else if (to.kind == MOD_NUMBER)
         mod_refuse(m, "a copy to a place that is computed");
@@ -426,7 +436,8 @@ static void make_object(modular *m, mod_run *run, const ft_instruction *in)
                        .depth = (uint32_t)run->frames.len,
                        .size = known ? size : 0};
     uint32_t id = mod_object_of(m, &made);
-    bool once = f->block == 0; /* elsewhere it may be made once more */
+    bool once = f->block == 0 ||
+                mod_fault_is(MOD_FAULT_MADE_AGAIN); /* elsewhere it may be made once more */
     if (!known || !once || m->objects.data[id].size != made.size) mod_open(m, id);
     set(run, in, (mod_value){.kind = MOD_ADDRESS, .index = id});
 }
@@ -603,7 +614,8 @@ static void assert_truth(modular *m, mod_run *run, const ft_instruction *in)
 static void assume_truth(modular *m, mod_run *run, const ft_instruction *in)
 {
     ft_term truth = mod_truth(m, number_of(m, run, in, 0));
-    if (run->updates.len || run->created != MOD_NOWHERE) {
+    bool leaves_trace = !mod_fault_is(MOD_FAULT_STOPPED_TRACE);
+    if (leaves_trace && (run->updates.len || run->created != MOD_NOWHERE)) {
         mod_run other = mod_copy(run);
         mod_assume(m, &other, negated(m, truth));
         stop(m, &other);
@@ -722,7 +734,9 @@ static bool execute(modular *m, mod_run *run, const ft_instruction *in)
     case FT_CODE_SIZE:
     case FT_CODE_SELF:
     case FT_CODE_INPUT:
-        return set_bare(m, run, in), true;
+        set_bare(m, run, in);
+        if (mod_fault_is(MOD_FAULT_INPUT_ZERO)) set_number(m, run, in, 0);
+        return true;
     default:
         break;
     }
@@ -759,7 +773,7 @@ static void advance(modular *m, mod_run run)
             break;
         }
         m->fuel--;
-        run.moved |= visible;
+        run.moved |= visible && !mod_fault_is(MOD_FAULT_LONG_STEPS);
         f->at++;
         going = execute(m, &run, in);
     }

@@ -22,6 +22,7 @@
 #ifndef FT_MODULAR_STEPS_H
 #define FT_MODULAR_STEPS_H
 
+#include "modular/faults.h"
 #include "program/program.h"
 #include "term/term.h"
 

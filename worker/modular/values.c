@@ -121,6 +121,8 @@ mod_value mod_bare(ft_term term)
 
 ft_term mod_number(modular *m, mod_run *run, mod_value v, uint8_t width)
 {
+    if (v.kind != MOD_NUMBER && mod_fault_is(MOD_FAULT_ADDRESS_NUMBER))
+        return mod_literal(m, width, 1 << 20);
     return v.kind == MOD_NUMBER ? v.term : mod_fresh(m, run, width);
 }
 
@@ -138,14 +140,17 @@ void mod_assume(modular *m, mod_run *run, ft_term truth)
 static bool is_within(const modular *m, mod_value v)
 {
     const mod_object *o = &m->objects.data[v.index];
-    return o->origin != MOD_HEAP && !o->open && v.offset <= o->size;
+    bool inside = v.offset <= o->size || mod_fault_is(MOD_FAULT_OUTSIDE);
+    return o->origin != MOD_HEAP && !o->open && inside;
 }
 
 /* The address a number of bytes away that is not known. A constant cannot be opened: nothing knows
  * the address. */
 static mod_value somewhere(modular *m, mod_run *run, mod_value base)
 {
-    if (m->objects.data[base.index].origin == MOD_CONSTANT) return mod_of(mod_fresh(m, run, 64));
+    if (mod_fault_is(MOD_FAULT_STAYS_THERE)) return base;
+    if (m->objects.data[base.index].origin == MOD_CONSTANT && !mod_fault_is(MOD_FAULT_FIRST_PLACE))
+        return mod_of(mod_fresh(m, run, 64));
     mod_open(m, base.index);
     return base;
 }
@@ -166,11 +171,15 @@ static int same_address(const modular *m, mod_value a, mod_value b)
         return low && apart ? 0 : -1;
     }
     if (a.kind != b.kind || a.kind == MOD_THREAD) return -1;
-    if (a.kind == MOD_FUNCTION) return a.offset || b.offset ? -1 : a.index == b.index;
+    if (a.kind == MOD_FUNCTION) {
+        bool behind = (a.offset || b.offset) && !mod_fault_is(MOD_FAULT_FUNCTION_PLACE);
+        return behind ? -1 : a.index == b.index;
+    }
     if (!is_within(m, a) || !is_within(m, b)) return -1;
     if (a.index != b.index || a.offset != b.offset) return 0;
     /* a function called again has memory of its own, which an old address is not in */
-    return m->objects.data[a.index].origin == MOD_STACK ? -1 : 1;
+    bool again = m->objects.data[a.index].origin == MOD_STACK;
+    return again && !mod_fault_is(MOD_FAULT_SAME_CALL) ? -1 : 1;
 }
 
 static mod_value on_addresses(modular *m, mod_run *run, const ft_instruction *in,
@@ -190,7 +199,7 @@ static mod_value on_addresses(modular *m, mod_run *run, const ft_instruction *in
         mod_value base = v[first ? 0 : 1], by = v[first ? 1 : 0];
         if (base.kind != MOD_ADDRESS || by.kind != MOD_NUMBER) break;
         if (in->code == FT_CODE_SUB && !first) break;
-        if (!by.bare) break;
+        if (!by.bare && !mod_fault_is(MOD_FAULT_SUM_KEEPS)) break;
         if (!mod_is_literal(m, by.term, &bits)) return somewhere(m, run, base);
         base.offset += in->code == FT_CODE_ADD ? bits : 0 - bits;
         return base;
