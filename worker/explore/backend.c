@@ -138,6 +138,11 @@ const char *ft_backend_bound(const ft_backend *backend)
     return first;
 }
 
+bool ft_backend_has_too_many_threads(const ft_backend *backend)
+{
+    return ft_symbolic_has_too_many_threads(backend->symbolic);
+}
+
 const char *ft_backend_lingers(ft_backend *backend)
 {
     ft_strbuf_release(&backend->lingers);

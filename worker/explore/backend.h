@@ -43,6 +43,8 @@ bool ft_backend_failure(const ft_backend *backend, const ft_x_run *run, int32_t 
 const char *ft_backend_left_open(ft_backend *backend);
 /* As ft_symbolic_makers. */
 const ft_symbolic_maker *ft_backend_makers(const ft_backend *backend, size_t *n);
+/* As ft_symbolic_has_too_many_threads. */
+bool ft_backend_has_too_many_threads(const ft_backend *backend);
 /* FILE:LINE of a thread that lingered; NULL: none did. Valid until the next call. */
 const char *ft_backend_lingers(ft_backend *backend);
 /* What was counted, cut and left open, as lines of text. */

@@ -12,7 +12,7 @@
 enum {
     DEFAULT_MS = 300000,
     DEFAULT_STEPS = 10000,
-    FEW_THREADS = 5,
+    FEW_THREADS = 3,
     MOST_ROUNDS = 200,
     FEW_POLLS = 3,
     MORE_POLLS = 20
@@ -234,6 +234,18 @@ static bool goes_round(const ft_exploring *x, const ft_x_run *run)
     return endless || failed_attempts(run) >= MANY_ATTEMPTS;
 }
 
+/* Would main make more threads, if there were not a bound on them? Those that wait, or go round,
+ * could wait for that. */
+static bool waits_for_bound(const ft_exploring *x, const ft_x_run *run,
+                            const ft_interpreter_error *e)
+{
+    static const char NAME[] = "__foretell_no_further";
+    if (!x->few_threads && !ft_exploring_bounds_threads(x->program)) return false;
+    if (e->kind == FT_ERROR_LIVE_LOCK) return run->pending[0].kind == FT_X_LOCK;
+    return e->kind == FT_ERROR_DEADLOCK && e->thread == 0 &&
+           strcmp(ft_program_symbol_name(x->program, e->place.function), NAME) == 0;
+}
+
 bool ft_exploring_on_run(void *context, const ft_x_run *run)
 {
     ft_exploring *x = context;
@@ -250,6 +262,7 @@ bool ft_exploring_on_run(void *context, const ft_x_run *run)
         ft_execution_release(&failed);
         return true;
     }
+    if (waits_for_bound(x, run, &error)) return ft_execution_release(&failed), true;
     ft_exploring_note(x, run, &failed, &error);
     bool anew = error.kind == FT_ERROR_RACE && note_race(x, &error);
     ft_execution_release(&failed);
@@ -283,6 +296,7 @@ ft_program *ft_exploring_open(ft_exploring *x)
 {
     for (size_t i = 0; i < x->fresh.len; i++) ft_points_add(&x->points, x->fresh.data[i]);
     ft_program *program = ft_program_with_points(x->program, &x->points);
+    if (x->few_threads) (void)ft_exploring_bound_threads(program, x->few_threads);
     ft_backend_options options = {.expect_exit = x->expect_exit,
                                   .inputs = x->inputs.data,
                                   .n_inputs = x->inputs.len,
@@ -381,9 +395,19 @@ static bool has_fresh_points(const ft_exploring *x)
     return x->fresh.len > x->points.len;
 }
 
+/* A program with more threads than the search takes has bugs that few of them have, too. */
+static bool bound_threads(ft_exploring *x)
+{
+    if (!x->too_many_threads || x->few_threads) return false;
+    ft_program *tried = ft_program_with_points(x->program, &x->points);
+    if (ft_exploring_bound_threads(tried, FEW_THREADS)) x->few_threads = FEW_THREADS;
+    ft_program_free(tried);
+    return x->few_threads > 0;
+}
+
 void ft_exploring_give_way(ft_exploring *x, ft_error *err)
 {
-    if (has_fresh_points(x) || count_writes(x) || widen(x))
+    if (bound_threads(x) || has_fresh_points(x) || count_writes(x) || widen(x))
         x->anew = true;
     else
         leave_open(x, err);
@@ -415,11 +439,14 @@ static bool strays(const ft_exploring *x)
 static ft_status explore(ft_exploring *x, ft_error *err)
 {
     ft_status status = FT_OK;
+    bool few = x->few_threads;
     for (uint32_t rounds = 0;; rounds++) {
         status = explore_once(x, err);
         if (status == FT_UNSUPPORTED) {
             ft_exploring_give_way(x, err);
             status = FT_OK;
+            if (x->few_threads && !few && ft_exploring_prove(x)) return x->anew = false, FT_OK;
+            few = x->few_threads;
             if (x->anew) continue;
         }
         if (status != FT_OK || rounds >= MOST_ROUNDS || !has_time(x)) return status;
@@ -449,7 +476,7 @@ void ft_exploring_release(ft_exploring *x)
 /* Others go on where the search at hand is not at its end, and the job has time for that. */
 static ft_status conclude(ft_exploring *x, json_t **plan, ft_error *err)
 {
-    bool shared = is_shared(x) && !x->open && ft_exploring_hands_back(x);
+    bool shared = is_shared(x) && !x->open && !x->proof && ft_exploring_hands_back(x);
     if (!shared) {
         if (x->anew) x->left_aside = true;
         ft_status status = ft_exploring_conclude(x, plan, err);

@@ -122,12 +122,31 @@ void ft_exploring_note(ft_exploring *x, const ft_x_run *run, const ft_execution 
     f->switches = switches;
 }
 
-bool ft_exploring_bounds_threads(const ft_program *p)
+static const ft_object *bound_on_threads(const ft_program *p)
 {
     static const char NAME[] = "foretell_most_threads";
     uint32_t symbol = ft_intern_find(&p->names, NAME, sizeof NAME - 1);
-    const ft_object *o = symbol == FT_NO_ID ? NULL : ft_program_object(p, symbol);
+    return symbol == FT_NO_ID ? NULL : ft_program_object(p, symbol);
+}
+
+bool ft_exploring_bounds_threads(const ft_program *p)
+{
+    const ft_object *o = bound_on_threads(p);
     return o && o->n_initial > 0;
+}
+
+bool ft_exploring_bound_threads(ft_program *p, uint32_t most)
+{
+    const ft_object *o = bound_on_threads(p);
+    const char bytes[4] = {(char)most, (char)(most >> 8), (char)(most >> 16), (char)(most >> 24)};
+    if (!o || o->n_initial || o->size < sizeof bytes) return false;
+    ft_object *bound = &p->objects.data[o - p->objects.data];
+    bound->initial = (uint32_t)p->initials.len;
+    bound->n_initial = 1;
+    ft_initial content = {.symbol = FT_NO_SYMBOL,
+                          .text = ft_intern_add(&p->texts, bytes, sizeof bytes)};
+    ft_vec_push(&p->initials, content);
+    return true;
 }
 
 static void add_line(void *context, const char *text)
@@ -151,12 +170,21 @@ void ft_exploring_take_facts(ft_exploring *x)
     x->bounded = ft_backend_bounded(x->backend);
     if (x->cutoffs) /* executions that were cut behind a cutoff do not count */
         x->bounded = x->outcome.total.cut || x->outcome.tree.cut || x->counts.cut;
-    if (ft_exploring_bounds_threads(x->program)) x->bounded = true;
+    if (x->few_threads || ft_exploring_bounds_threads(x->program)) x->bounded = true;
+    x->too_many_threads = ft_backend_has_too_many_threads(x->backend);
     take_words(&x->open, open);
     take_words(&x->lingers, ft_backend_lingers(x->backend));
     const char *bound = ft_backend_bound(x->backend);
     if (!bound && ft_exploring_bounds_threads(x->program))
         bound = "threads beyond those of --threads go no further";
+    char few[100];
+    if (!bound && x->few_threads) {
+        snprintf(few, sizeof few,
+                 "there are more than %d threads, and more than %" PRIu32
+                 " of a thread go no further",
+                 FT_X_THREADS, x->few_threads);
+        bound = few;
+    }
     take_words(&x->bound, bound);
 }
 
@@ -231,6 +259,7 @@ static void add_failure(const ft_exploring *x, size_t number, json_t *records)
     ft_story story;
     const ft_program_failure *f = &x->failures.data[number];
     if (ft_execution_tell(x->program, &f->execution, &story, &err) != FT_OK) {
+        if (x->few_threads) return; /* a thread that went no further could have */
         json_array_append_new(records, rejected(f, number, err.message));
         return;
     }

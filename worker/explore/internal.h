@@ -34,7 +34,9 @@ typedef struct ft_exploring {
     uint32_t polls, more_polls; /* of the round; of one behind it, 0: none */
     bool cutoffs;     /* the search does not go on from a state that was met (explore/cutoffs.h) */
     bool may_cut_off; /* it begins anew so where executions do not end, or try in vain for long */
-    bool counted;     /* what atomics hold cannot be followed, so their writes are counted */
+    uint32_t few_threads;  /* that a thread makes, of a program that has too many; 0: no bound */
+    bool too_many_threads; /* the round was refused for their number */
+    bool counted;          /* what atomics hold cannot be followed, so their writes are counted */
     int32_t expect_exit;
     double began, seconds; /* of this task: then it starts no further run */
     double hard_seconds;   /* then the run at hand is cut */
@@ -103,6 +105,8 @@ bool ft_exploring_prove(ft_exploring *x);
 
 /* Was it lowered with a bound on threads (clients/lower/models/threads.c)? */
 bool ft_exploring_bounds_threads(const ft_program *program);
+/* Sets that bound; false: the program has none. */
+bool ft_exploring_bound_threads(ft_program *program, uint32_t most);
 
 bool ft_exploring_has_inputs(const ft_program *program);
 bool ft_exploring_has(ft_check check); /* is it one that programs can fail? */

@@ -284,8 +284,10 @@ ft_status ft_running_operation(running *r, uint32_t t, const ft_sym_operation *o
         break;
     case FT_CODE_CREATE:
         *x = (ft_x_operation){.kind = FT_X_CREATE, .object = child_of(r, t)};
-        if (x->object >= FT_X_THREADS)
+        if (x->object >= FT_X_THREADS) {
+            r->c->too_many_threads = true;
             return refuse(r, o, "the program has more than 64 threads", err);
+        }
         break;
     case FT_CODE_JOIN:
         *x = join(r, t, o->object);

@@ -60,6 +60,8 @@ static json_t *explored_of(const ft_exploring *x)
     json_t *explored =
         json_pack("{s:o, s:o, s:o, s:o, s:I}", "points", points_of(&x->points), "threads",
                   makers_of(x), "counts", counts, "flags", flags, "polls", (json_int_t)x->polls);
+    if (x->few_threads)
+        json_object_set_new(explored, "few_threads", json_integer((json_int_t)x->few_threads));
     if (x->bound) json_object_set_new(explored, "bound", json_string(x->bound));
     if (x->lingers) json_object_set_new(explored, "lingers", json_string(x->lingers));
     if (x->open) json_object_set_new(explored, "open", json_string(x->open));
@@ -173,6 +175,7 @@ static ft_status read_explored(ft_exploring *x, const json_t *explored, ft_error
     x->counted = json_is_true(json_object_get(flags, "counted"));
     x->cutoffs = x->cutoffs || json_is_true(json_object_get(flags, "cutoffs"));
     if (count_of(explored, "polls")) x->polls = (uint32_t)count_of(explored, "polls");
+    x->few_threads = (uint32_t)count_of(explored, "few_threads");
     return status == FT_OK ? read_makers(x, json_object_get(explored, "threads"), err) : status;
 }
 

@@ -9,8 +9,9 @@
 static double time_to_prove(const ft_exploring *x)
 {
     static const double SHARE = 0.1, SHARE_BOUNDED = 0.65;
-    bool bounded = ft_exploring_bounds_threads(x->program);
-    return x->hard_seconds * (bounded ? SHARE_BOUNDED : SHARE);
+    bool bounded = x->few_threads || ft_exploring_bounds_threads(x->program);
+    double share = x->hard_seconds * (bounded ? SHARE_BOUNDED : SHARE);
+    return share - (ft_exploring_now() - x->began);
 }
 
 bool ft_exploring_prove(ft_exploring *x)

@@ -111,9 +111,10 @@ struct ft_symbolic {
     ft_map met;    /* how often the run at hand had a fingerprint */
     ft_symbolic_counts counts;
     ft_x_watches *watches;
-    bool tries_locks;     /* the program has instructions that find a lock held, and go on */
-    bool orders_arrivals; /* the program uses which thread comes to a barrier last */
-    bool counts_atomics;  /* an atomic's content is how often it was written: READ and WRITE */
+    bool tries_locks;      /* the program has instructions that find a lock held, and go on */
+    bool orders_arrivals;  /* the program uses which thread comes to a barrier last */
+    bool too_many_threads; /* a run was refused for their number */
+    bool counts_atomics;   /* an atomic's content is how often it was written: READ and WRITE */
     ft_symbolic_cut cuts[FT_SYMBOLIC_CUTS];
     size_t n_cuts;
     ft_sym_place overlap; /* the first instruction that was seen to; FT_NO_SYMBOL: none */

@@ -741,6 +741,11 @@ bool ft_symbolic_overlaps(const ft_symbolic *c, ft_strbuf *place)
     return put_place(c, &c->overlap, place);
 }
 
+bool ft_symbolic_has_too_many_threads(const ft_symbolic *c)
+{
+    return c->too_many_threads;
+}
+
 bool ft_symbolic_lingers(const ft_symbolic *c, ft_strbuf *place)
 {
     return put_place(c, &c->lingers, place);

@@ -116,6 +116,8 @@ ft_symbolic_counts ft_symbolic_counts_of(const ft_symbolic *symbolic);
 /* Atomics at different addresses share bytes, which the search takes for independent: "FILE:LINE"
  * of one. False: no run had such. */
 bool ft_symbolic_overlaps(const ft_symbolic *symbolic, ft_strbuf *place);
+/* Was a run refused since it makes more threads than the search takes? */
+bool ft_symbolic_has_too_many_threads(const ft_symbolic *symbolic);
 /* Where a thread lingered (explore/watch.h), the first such place of the program: "FILE:LINE".
  * False: none did. */
 bool ft_symbolic_lingers(const ft_symbolic *symbolic, ft_strbuf *place);

@@ -191,7 +191,7 @@ static const option_row rows[] = {
     {"threads", 0, VALUE_NUMBER, "N", NULL, MEMBER(threads), LOWERS,
      "of sources: a thread that would start more than N others goes no further, and nothing is "
      "called "
-     "safe (default: no bound; more than 64 threads are not explored)"},
+     "safe (default: no bound, but 3 where there are more than 64 threads)"},
     {"std", 0, VALUE_TEXT, "STANDARD", NULL, MEMBER(standard), SOURCE_COMMANDS,
      "the compiler's: the language standard, also written -std=c11 (default: the compiler's)"},
     {"to", 0, VALUE_TEXT, "FORMAT", "ndjson|binary", MEMBER(to),
