@@ -123,7 +123,7 @@ void __once_proxy(void) { _ZSt11__once_call(); }
 /* ---- std::atomic_load and its kin of a std::shared_ptr: the library hashes addresses to a few
  * mutexes; here all have one */
 
-static pthread_mutex_t pointers;
-void _ZNSt10_Sp_lockerC1EPKv(void *locker, const void *p) { __foretell_lock(&pointers); }
-void _ZNSt10_Sp_lockerC1EPKvS1_(void *locker, const void *p, const void *q) { __foretell_lock(&pointers); }
-void _ZNSt10_Sp_lockerD1Ev(void *locker) { __foretell_unlock(&pointers); }
+static pthread_mutex_t __foretell_pointers;
+void _ZNSt10_Sp_lockerC1EPKv(void *locker, const void *p) { __foretell_lock(&__foretell_pointers); }
+void _ZNSt10_Sp_lockerC1EPKvS1_(void *locker, const void *p, const void *q) { __foretell_lock(&__foretell_pointers); }
+void _ZNSt10_Sp_lockerD1Ev(void *locker) { __foretell_unlock(&__foretell_pointers); }

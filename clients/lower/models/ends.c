@@ -50,7 +50,7 @@ void __foretell_end_objects(void)
 enum { KEYS = 64 };
 typedef void destructor(void *);
 static __thread const void *values[KEYS];
-static destructor *destructors[KEYS];
+static destructor *__foretell_destructors[KEYS];
 static unsigned keys;
 
 int pthread_key_create(pthread_key_t *key, destructor *function)
@@ -59,7 +59,7 @@ int pthread_key_create(pthread_key_t *key, destructor *function)
     unsigned made = keys++;
     __foretell_atomic_end();
     if (made >= KEYS) return EAGAIN;
-    __atomic_store_n(&destructors[made], function, __ATOMIC_RELAXED);
+    __atomic_store_n(&__foretell_destructors[made], function, __ATOMIC_RELAXED);
     *key = made;
     return 0;
 }
@@ -67,7 +67,7 @@ int pthread_key_create(pthread_key_t *key, destructor *function)
 int pthread_key_delete(pthread_key_t key)
 {
     if (key >= KEYS) return EINVAL;
-    __atomic_store_n(&destructors[key], NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&__foretell_destructors[key], NULL, __ATOMIC_RELAXED);
     return 0;
 }
 
@@ -109,7 +109,7 @@ static int destroy_values(void)
     for (unsigned key = 0; key < KEYS; key++) {
         void *value = (void *)values[key];
         if (!value) continue;
-        destructor *function = __atomic_load_n(&destructors[key], __ATOMIC_RELAXED);
+        destructor *function = __atomic_load_n(&__foretell_destructors[key], __ATOMIC_RELAXED);
         if (!function) continue;
         values[key] = NULL;
         function(value);

@@ -1,6 +1,10 @@
 /* What models call: each function is the instruction of the language with that name
  * (common/program/instruction.h).
  *
+ * Objects of models on which threads synchronise, and of which a native program has none, have
+ * names that begin with __foretell_ too: replays leave their operations out
+ * (common/program/witness/operations.c).
+ *
  * Imports: nothing. */
 #ifndef FT_MODELS_FORETELL_H
 #define FT_MODELS_FORETELL_H

@@ -16,47 +16,46 @@
 typedef struct place {
     const void *at;
     pthread_cond_t changed;
-    struct place *next;
 } place;
 
-static pthread_mutex_t lock;
-static place *places; /* where a thread has ever waited */
+enum { PLACES = 64 };
+static pthread_mutex_t __foretell_lock_of_places;
+static place __foretell_places[PLACES]; /* where a thread has ever waited, and then NULL */
 
 static place *place_of(const void *at)
 {
-    place *p = places;
-    while (p && p->at != at) p = p->next;
-    return p;
+    for (place *p = __foretell_places; p < __foretell_places + PLACES && p->at; p++)
+        if (p->at == at) return p;
+    return NULL;
 }
 
 static place *make_place(const void *at)
 {
-    place *p = place_of(at);
-    if (p) return p;
-    p = __foretell_alloc(sizeof *p);
+    place *p = __foretell_places;
+    while (p < __foretell_places + PLACES && p->at && p->at != at) p++;
+    if (p == __foretell_places + PLACES)
+        __assert_fail("threads wait for more than 64 places of memory", "", 0, "");
     p->at = at;
-    p->next = places;
-    __foretell_cond_init(&p->changed);
-    return places = p;
+    return p;
 }
 
 /* True: there was nothing to wait for. False: a notification came. */
 bool __foretell_block(const void *at, bool (*done)(void *), void *what)
 {
-    __foretell_lock(&lock);
+    __foretell_lock(&__foretell_lock_of_places);
     bool is_done = done(what);
-    if (!is_done) __foretell_wait(&make_place(at)->changed, &lock);
-    __foretell_unlock(&lock);
+    if (!is_done) __foretell_wait(&make_place(at)->changed, &__foretell_lock_of_places);
+    __foretell_unlock(&__foretell_lock_of_places);
     return is_done;
 }
 
 void __foretell_notify(const void *at, bool all)
 {
-    __foretell_lock(&lock);
+    __foretell_lock(&__foretell_lock_of_places);
     place *p = place_of(at);
     if (p && all) __foretell_broadcast(&p->changed);
     if (p && !all) __foretell_signal(&p->changed);
-    __foretell_unlock(&lock);
+    __foretell_unlock(&__foretell_lock_of_places);
 }
 
 /* ---- the state of a future. False: the limit passed. */
@@ -64,12 +63,13 @@ void __foretell_notify(const void *at, bool all)
 static bool wait_for_change(const unsigned *at, unsigned value, bool limited, long s, long ns)
 {
     int result = 0;
-    __foretell_lock(&lock);
+    __foretell_lock(&__foretell_lock_of_places);
     if (__atomic_load_n(at, __ATOMIC_RELAXED) == value) {
         pthread_cond_t *changed = &make_place(at)->changed;
-        result = limited ? __foretell_timed_wait(changed, &lock) : __foretell_wait(changed, &lock);
+        result = limited ? __foretell_timed_wait(changed, &__foretell_lock_of_places)
+                         : __foretell_wait(changed, &__foretell_lock_of_places);
     }
-    __foretell_unlock(&lock);
+    __foretell_unlock(&__foretell_lock_of_places);
     if (!limited) return true;
     struct timespec until = {s, ns};
     return __foretell_pass(&until, result) != ETIMEDOUT;

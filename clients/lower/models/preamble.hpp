@@ -29,6 +29,9 @@
 extern "C" bool __foretell_block(const void *at, bool (*done)(void *), void *what) noexcept;
 extern "C" void __foretell_notify(const void *at, bool all) noexcept;
 
+/* Without places in the source: waits are at those of their callers. */
+#define FORETELL_NO_PLACE __attribute__((nodebug))
+
 namespace std {
 namespace __detail {
 using __platform_wait_t = int;
@@ -39,33 +42,35 @@ template <typename Done> bool __atomic_spin(Done &done) noexcept { return done()
 } // namespace __detail
 
 template <typename Type, typename Done>
-void __atomic_wait_address(const Type *at, Done done) noexcept
+FORETELL_NO_PLACE void __atomic_wait_address(const Type *at, Done done) noexcept
 {
-    auto look = [](void *what) -> bool { return (*static_cast<Done *>(what))(); };
+    auto look = [](void *what) FORETELL_NO_PLACE -> bool { return (*static_cast<Done *>(what))(); };
     while (!done() && !__foretell_block(at, look, &done)) {}
 }
 
 template <typename Type, typename Value>
-void __atomic_wait_address_v(const Type *at, Type old, Value value) noexcept
+FORETELL_NO_PLACE void __atomic_wait_address_v(const Type *at, Type old, Value value) noexcept
 {
-    auto differs = [&]() -> bool {
+    auto differs = [&]() FORETELL_NO_PLACE -> bool {
         Type now = value();
         return __builtin_memcmp(&now, &old, sizeof now) != 0;
     };
     std::__atomic_wait_address(at, differs);
 }
 
-template <typename Done> void __atomic_wait_address_bare(const int *at, Done done) noexcept
+template <typename Done>
+FORETELL_NO_PLACE void __atomic_wait_address_bare(const int *at, Done done) noexcept
 {
     std::__atomic_wait_address(at, done);
 }
 
-template <typename Type> void __atomic_notify_address(const Type *at, bool all) noexcept
+template <typename Type>
+FORETELL_NO_PLACE void __atomic_notify_address(const Type *at, bool all) noexcept
 {
     __foretell_notify(at, all);
 }
 
-inline void __atomic_notify_address_bare(const int *at, bool all) noexcept
+FORETELL_NO_PLACE inline void __atomic_notify_address_bare(const int *at, bool all) noexcept
 {
     __foretell_notify(at, all);
 }
@@ -76,4 +81,5 @@ bool __atomic_wait_address_until_bare(const int *at, Done done, const Time &time
 template <typename Done, typename Time>
 bool __atomic_wait_address_for_bare(const int *at, Done done, const Time &time) noexcept;
 } // namespace std
+#undef FORETELL_NO_PLACE
 #endif

@@ -1,7 +1,8 @@
 /* The schedule's steps as operations: what a program that was built natively from the same source
- * is driven by. */
+ * is driven by. One without a place is left out there. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "program/witness/internal.h"
@@ -16,6 +17,17 @@ static json_int_t place_number(ft_operations *o, const char *path, uint32_t line
     if (i == n) json_array_append(o->places, place);
     json_decref(place);
     return (json_int_t)i + 1;
+}
+
+/* An object of a model of the library (clients/lower/models/foretell.h), of which a native program
+ * has none. */
+static bool is_of_models(const ft_followed *f, uint64_t address)
+{
+    static const char PREFIX[] = "__foretell_";
+    ft_interpreter_location l;
+    if (!address || !ft_interpreter_locate(f->m, address, &l) || l.symbol == FT_NO_SYMBOL)
+        return false;
+    return strncmp(ft_program_symbol_name(f->program, l.symbol), PREFIX, sizeof PREFIX - 1) == 0;
 }
 
 /* The innermost place that has a line: models of the C library have none. 0: no place has. */
@@ -80,8 +92,9 @@ static json_t *operation(ft_operations *o, const ft_followed *f, uint32_t t, uin
     ft_interpreter_operation op;
     if (t >= ft_interpreter_thread_count(f->m) || !ft_interpreter_stands_before(f->m, t, &op))
         return NULL;
+    bool left_out = !is_of_thread(op.code) && is_of_models(f, op.object);
     return json_pack("[s, i, I, I]", name_of(f, &op), op.second ? 1 : 0,
-                     object_of(o, f, &op, variant), place_of(o, f, t));
+                     object_of(o, f, &op, variant), left_out ? 0 : place_of(o, f, t));
 }
 
 void ft_operations_begin(ft_operations *o)
