@@ -140,9 +140,6 @@ uint64_t ft_running_outcome(const running *r, const ft_sym_operation *o, const f
 /* Updates the run's knowledge by the action. */
 void ft_running_track(running *r, uint32_t t, const ft_sym_operation *o, const ft_x_action *a);
 
-/* ---- arrivals.c */
-bool ft_running_orders_arrivals(const ft_program *program);
-
 /* ---- polls.c: threads that poll (explore/watch.h) */
 /* Before a step of the thread that is no poll: what is compared behind it. */
 typedef struct polled {

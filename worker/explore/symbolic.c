@@ -8,6 +8,7 @@
 
 #include "base/contract.h"
 #include "explore/running.h"
+#include "program/arrivals.h"
 #include "symbolic/cutoff_faults.h"
 
 /* Steps between snapshots, behind the prefix of a run. */
@@ -640,7 +641,7 @@ ft_symbolic *ft_symbolic_new(const ft_program *program, const ft_symbolic_option
     c->world = ft_sym_world_new(program, &own);
     c->counts_atomics = ft_sym_world_has_inputs(c->world) && !c->options.values;
     c->tries_locks = tries_locks(program);
-    c->orders_arrivals = ft_running_orders_arrivals(program);
+    c->orders_arrivals = ft_program_orders_arrivals(program);
     c->n_objects = FIRST_OBJECT;
     c->n_threads = 1;
     c->watches = ft_x_watches_new();

@@ -1,6 +1,4 @@
-/* Does the program look at which thread comes to a barrier last? barrier_wait gives that thread
- * another result than the others. Most programs do not, and then arrivals have no order. */
-#include "explore/running.h"
+#include "program/arrivals.h"
 
 enum { DEEP = 4 }; /* calls that hand the result on */
 
@@ -59,7 +57,7 @@ static bool is_used(const ft_program *p, const ft_function *f, uint32_t reg, int
     return returned && is_result_used(p, f->symbol, depth);
 }
 
-bool ft_running_orders_arrivals(const ft_program *p)
+bool ft_program_orders_arrivals(const ft_program *p)
 {
     for (size_t i = 0; i < p->functions.len; i++) {
         const ft_function *f = &p->functions.data[i];
