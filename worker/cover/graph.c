@@ -122,6 +122,7 @@ static void arrive(cover_graph *g, cover_chain *c, const cover_operation *o, boo
         for (uint32_t i = 0; i < g->rounds.data[c->previous - 1].n; i++)
             after(g, g->rounds.data[c->previous - 1].arrivals[i] + 1);
     uint32_t number = put(g, *o);
+    g->trace->operations.data[number].last = last;
     if (!c->round) {
         ft_vec_push(&g->rounds, (cover_round){0});
         c->round = (uint32_t)g->rounds.len;
@@ -400,9 +401,22 @@ static void add_node(making *k, uint32_t operation)
     k->numbers[operation] = (uint32_t)s->nodes.len;
 }
 
+/* The arrival that a schedule lists last of a round is the one that barrier_wait says so. */
+static bool is_awaited(const making *k, uint32_t operation)
+{
+    const cover_operation *all = k->trace->operations.data, *o = &all[operation];
+    if (!o->last || !k->world->orders_arrivals) return false;
+    for (uint32_t i = 0; i < operation; i++)
+        if (all[i].kind == FT_NODE_ARRIVE && all[i].object == o->object && all[i].at == o->at &&
+            !k->numbers[i])
+            return true;
+    return false;
+}
+
 static bool is_ready(const making *k, uint32_t operation)
 {
     const cover_operation *o = &k->trace->operations.data[operation];
+    if (is_awaited(k, operation)) return false;
     for (uint32_t i = 0; i < o->n_edges; i++)
         if (!k->numbers[k->trace->edges.data[o->edges + i]]) return false;
     return true;

@@ -7,6 +7,7 @@
 #include "base/contract.h"
 #include "cover/graph.h"
 #include "cover/prefer.h"
+#include "program/arrivals.h"
 #include "program/flow/loops.h"
 
 /* ---- worlds ---- */
@@ -30,6 +31,7 @@ void cover_world_init(cover_world *w, const ft_program *program, const cover_wor
                        .flow = ft_flow_new(program),
                        .n_threads = 1,
                        .n_roots = 1,
+                       .orders_arrivals = ft_program_orders_arrivals(program),
                        .order = options->order,
                        .seed = options->seed,
                        .preference = options->preference,

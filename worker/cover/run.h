@@ -28,6 +28,7 @@ typedef struct cover_world {
     struct {
         uint32_t parent, nth;
     } names[FT_SYM_THREADS];
+    bool orders_arrivals; /* the program looks at which thread comes to a barrier last */
     cover_order order;
     cover_preference *preference; /* NULL: none */
     uint64_t seed, max_operations;

@@ -56,6 +56,7 @@ typedef struct cover_frame {
 typedef struct cover_operation {
     uint8_t kind; /* ft_node_kind */
     bool timed_out;
+    bool last;             /* an arrival: of its round */
     uint32_t thread, peer; /* FT_NO_ID: none */
     uint32_t object, other;
     uint64_t at, other_at;

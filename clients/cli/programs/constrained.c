@@ -50,6 +50,7 @@ typedef struct building {
     listed at;
     const ft_schedule *s;
     uint32_t *number;                     /* by node: its number in its thread, from 1 */
+    uint32_t *before;                     /* by node and thread: count_before */
     uint32_t native[FT_SCHEDULE_THREADS]; /* by thread: its number in the file */
     uint32_t n_threads;
 } building;
@@ -258,19 +259,50 @@ static void number_nodes(building *b)
     free(next);
 }
 
-/* Did the thread arrive last of the round that it leaves? It may have in an earlier epoch. */
+/* By node and thread: how many of the thread's nodes come before it, with itself. */
+static uint32_t *count_before(const ft_schedule *s)
+{
+    size_t n = s->threads.len;
+    uint32_t *before = ft_calloc((s->nodes.len + 1) * (n + 1), sizeof *before);
+    uint32_t *newest = ft_calloc(n + 1, sizeof *newest); /* by thread: its newest node, + 1 */
+    for (size_t i = 0; i < s->nodes.len; i++) {
+        const ft_node *node = &s->nodes.data[i];
+        uint32_t *own = before + i * n, last = newest[node->thread];
+        if (last) memcpy(own, before + (last - 1) * n, n * sizeof *own);
+        for (uint32_t e = 0; e < node->n_edges; e++) {
+            const uint32_t *other = before + s->edges.data[node->edges + e] * n;
+            for (size_t t = 0; t < n; t++)
+                if (own[t] < other[t]) own[t] = other[t];
+        }
+        own[node->thread]++;
+        newest[node->thread] = (uint32_t)i + 1;
+    }
+    free(newest);
+    return before;
+}
+
+static bool is_arrival(const building *b, size_t i, const ft_node *leave)
+{
+    const ft_node *n = &b->s->nodes.data[i];
+    return n->kind == FT_NODE_ARRIVE && n->object == leave->object;
+}
+
+/* Did the thread arrive last of the round that it leaves? It may have in an earlier epoch. Arrivals
+ * of one round are not ordered, and those of a later one come behind them. */
 static bool arrived_last(const building *b, size_t leave)
 {
-    const ft_node *n = &b->s->nodes.data[leave];
+    const ft_node *n = &b->s->nodes.data[leave], *nodes = b->s->nodes.data;
     const ft_epoch *e = &b->set->epochs.data[b->at.epoch];
     uint32_t thread = b->native[n->thread];
+    size_t own = leave, threads = b->s->threads.len;
     if (b->number[leave] == 1 && thread < e->stands.len) return e->stands.data[thread].last;
-    for (size_t i = leave; i-- > 0;) {
-        const ft_node *before = &b->s->nodes.data[i];
-        if (before->object == n->object && before->kind == FT_NODE_ARRIVE)
-            return before->thread == n->thread;
+    while (own && !(nodes[own].thread == n->thread && is_arrival(b, own, n))) own--;
+    const uint32_t *of_own = b->before + own * threads;
+    for (size_t i = own + 1; i < leave; i++) {
+        const uint32_t *of_other = b->before + i * threads;
+        if (is_arrival(b, i, n) && of_other[n->thread] < of_own[n->thread]) return false;
     }
-    return false;
+    return true;
 }
 
 static void add_edges(building *b, const ft_node *from, ft_constrained_node *to)
@@ -344,6 +376,7 @@ static void add_schedule(building *b)
 {
     b->s = b->at.schedule;
     b->number = ft_calloc(b->s->nodes.len + 1, sizeof *b->number);
+    b->before = count_before(b->s);
     b->n_threads = number_threads(b->set, b->at, b->native);
     ft_constrained_schedule made = {.first_thread = (uint32_t)b->threads.len,
                                     .n_threads = b->n_threads};
@@ -353,6 +386,7 @@ static void add_schedule(building *b)
     add_next(b, &made);
     if (b->s->end == FT_SCHEDULE_BLOCKED) made.awaited = count_blocked(b);
     ft_vec_push(&b->schedules, made);
+    free(b->before);
     free(b->number);
 }
 
