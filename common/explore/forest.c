@@ -305,7 +305,8 @@ static ft_status settle_round(ft_x_forest *f, ft_error *err)
         lane *l = &f->lanes[i];
         add_counts(f->counts, &l->counts);
         sort_proposals(f, l);
-        if (l->tree && ft_x_tree_events(l->tree) > f->most_events) hand_back(f, l, SIZE_MAX);
+        bool large = l->tree && ft_x_tree_events(l->tree) > f->most_events;
+        if (large && !f->stopped) hand_back(f, l, SIZE_MAX);
         f->incomplete = f->incomplete || l->incomplete;
         if (l->status == FT_OK || status != FT_OK) continue;
         status = l->status;

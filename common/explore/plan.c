@@ -132,7 +132,9 @@ static void leave(exploration *x, ft_x_forest *forest)
     ft_x_rest *rest = x->plan->rest;
     rest->incomplete = rest->incomplete || !ft_x_forest_is_whole(forest);
     ft_x_subtrees_release(&rest->open);
-    ft_x_forest_take(forest, &rest->open);
+    const ft_x_plan *plan = x->plan;
+    if (!plan->drops_rest || !plan->drops_rest(plan->context))
+        ft_x_forest_take(forest, &rest->open);
     rest->tree = x->outcome->tree;
     rest->has_begun = !x->ended;
 }

@@ -51,6 +51,8 @@ typedef struct ft_x_plan {
                      const ft_configuration *c);
     void (*on_stray)(void *context, const ft_x_run *run, size_t step);
     bool (*should_stop)(void *context);
+    /* Asked of a search that stopped: nobody goes on with it, so that `rest` has nothing open. */
+    bool (*drops_rest)(void *context);
     void *context;
 } ft_x_plan;
 

@@ -234,6 +234,18 @@ static bool goes_round(const ft_exploring *x, const ft_x_run *run)
     return endless || failed_attempts(run) >= MANY_ATTEMPTS;
 }
 
+/* A subtree's name is as long as its execution, and there are about as many of them: a search over
+ * long ones is not shared out, but begins anew to go on for the whole time. */
+static bool is_to_go_alone(ft_exploring *x, const ft_x_run *run)
+{
+    enum { LONG = 2000 };
+    if (!x->may_go_alone || run->steps.len <= LONG) return false;
+    x->may_go_alone = false;
+    x->share.soft_ms = 0;
+    x->seconds = x->hard_seconds;
+    return true;
+}
+
 /* Would main make more threads, if there were not a bound on them? Those that wait, or go round,
  * could wait for that. */
 static bool waits_for_bound(const ft_exploring *x, const ft_x_run *run,
@@ -255,6 +267,7 @@ bool ft_exploring_on_run(void *context, const ft_x_run *run)
     x->runs++;
     say(x);
     if (goes_round(x, run)) return x->cutoffs = x->anew = true, false;
+    if (is_to_go_alone(x, run)) return x->anew = true, false;
     if (!ft_backend_failure(x->backend, run, x->expect_exit, &failed, &error)) return true;
     ft_interpreter_place place = error.place;
     if (error.kind == FT_ERROR_MISUSE && !ft_points_original(&x->points, &place)) {
@@ -341,6 +354,13 @@ static bool is_shared(const ft_exploring *x)
            !x->max_runs;
 }
 
+/* What a round left is of no use to the next one, or nobody else goes on with it. */
+static bool drops_rest(void *context)
+{
+    const ft_exploring *x = context;
+    return x->anew || !is_shared(x);
+}
+
 static ft_status explore_once(ft_exploring *x, ft_error *err)
 {
     enum { MOST_BYTES = 1 << 30 };
@@ -356,6 +376,7 @@ static ft_status explore_once(ft_exploring *x, ft_error *err)
                       .on_run = ft_exploring_on_run,
                       .on_class = ft_exploring_on_class,
                       .should_stop = ft_exploring_should_stop,
+                      .drops_rest = drops_rest,
                       .context = x};
     ft_status status = ft_x_explore(ft_backend_executor(x->backend), &plan, &x->outcome, err);
     ft_exploring_close(x, program);
@@ -500,6 +521,7 @@ ft_status ft_exploring_plan(const ft_program *program, const json_t *spec, ft_ex
         x.seconds = soft;
     else
         x.share.soft_ms = 0;
+    x.may_go_alone = x.share.soft_ms;
     if (status == FT_OK && !proved) status = explore(&x, err);
     if (status == FT_OK) status = conclude(&x, plan, err);
     ft_exploring_release(&x);

@@ -35,6 +35,7 @@ typedef struct ft_exploring {
     bool cutoffs;     /* the search does not go on from a state that was met (explore/cutoffs.h) */
     bool may_cut_off; /* it begins anew so where executions do not end, or try in vain for long */
     uint32_t few_threads;  /* that a thread makes, of a program that has too many; 0: no bound */
+    bool may_go_alone;     /* the search is not shared out where executions are long */
     bool too_many_threads; /* the round was refused for their number */
     bool counted;          /* what atomics hold cannot be followed, so their writes are counted */
     int32_t expect_exit;
