@@ -66,7 +66,7 @@ static bool address_of(const ft_arrival *a, const char *text, uint64_t *address)
     ft_state_place p;
     uint32_t handle;
     if (ft_state_handle_read(text, &handle)) return *address = a->threads[handle], true;
-    if (!ft_state_place_read(text, &p) || p.kind == FT_STATE_REGISTER) return false;
+    if (!ft_state_place_read(text, &p) || !ft_state_place_is_memory(&p)) return false;
     if (p.kind == FT_STATE_HEAP || p.kind == FT_STATE_STACK) {
         uint32_t object = object_number(a, text);
         if (object == FT_NO_ID || !a->objects[object]) return false;
@@ -96,6 +96,8 @@ bool ft_arrival_read(const ft_arrival *a, const char *place, uint8_t width, uint
                 ft_width_mask(width);
         return true;
     }
+    if (p.kind == FT_STATE_RESULT)
+        return ft_interpreter_result(a->interpreter, a->threads[p.thread], bits);
     if (!address_of(a, place, &address) ||
         !ft_interpreter_read(a->interpreter, address, (width + 7u) / 8, bytes))
         return false;
@@ -190,6 +192,41 @@ static bool is_standing(const ft_arrival *a, uint32_t number, const ft_standing 
     bool ended = !ft_interpreter_stands_before(a->interpreter, thread, &o);
     if (at->kind == FT_STANDING_ENDED) return ended;
     return !ended && is_kind(&o, at->kind) && stands_at(a, thread, at);
+}
+
+static bool is_result(const ft_arrival *a, uint32_t place, uint32_t thread)
+{
+    ft_state_place p;
+    return ft_state_place_read(text_of(a, place), &p) && p.kind == FT_STATE_RESULT &&
+           p.thread == thread;
+}
+
+/* Does the epoch say what the thread has returned? */
+static bool lists_result(const ft_arrival *a, uint32_t thread)
+{
+    const ft_epoch *e = epoch_of(a);
+    for (size_t i = 0; i < e->cells.len; i++)
+        if (is_result(a, e->cells.data[i].place, thread)) return true;
+    for (size_t i = 0; i < a->set->inputs.len; i++) {
+        const ft_schedule_input *in = &a->set->inputs.data[i];
+        if (in->epoch == a->epoch && !in->n && is_result(a, in->name, thread)) return true;
+    }
+    return false;
+}
+
+/* A thread that may be joined has returned 0, unless the epoch says something else. */
+static ft_status check_results(const ft_arrival *a, ft_error *err)
+{
+    const ft_epoch *e = epoch_of(a);
+    for (uint32_t i = 0; i < e->stands.len; i++) {
+        uint64_t result;
+        const ft_standing *s = &e->stands.data[i];
+        if (s->kind != FT_STANDING_ENDED || s->detached || lists_result(a, i)) continue;
+        if (ft_interpreter_result(a->interpreter, a->threads[i], &result) && result)
+            return ft_error_set(err, FT_INPUT, "thread %u of epoch %s has another result", i,
+                                text_of(a, e->name));
+    }
+    return FT_OK;
 }
 
 static ft_status check_stands(const ft_arrival *a, ft_error *err)
@@ -409,6 +446,7 @@ ft_status ft_arrival_check(const ft_arrival *a, ft_schedule_value value, void *c
     asked ask = {a, value, context};
     ft_value holds = {.bits = 1};
     TRY(check_stands(a, err));
+    TRY(check_results(a, err));
     TRY(check_cells(a, err));
     TRY(check_objects(a, err));
     TRY(check_made(a, err));

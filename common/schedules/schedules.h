@@ -40,7 +40,8 @@
  *            that name among the epoch's, and stack:1/0%a+8 what the `stack` instruction with the
  *            result %a has made in frame 0 (the outermost) of thread 1, the newest; #2: the one
  *            before it; or
- *            1/0%i          the register %i of that frame
+ *            1/0%i          the register %i of that frame; or
+ *            1/result       what thread 1 has returned, which has ended and may still be joined
  * Objects with different names are different objects. A runtime that does not see how objects of
  * the heap and the stack are made binds a name to the address of its first operation.
  *
@@ -184,7 +185,8 @@ typedef struct ft_choice {
 
 /* ---- the state in which a later epoch begins ----
  * What is not listed: memory has its first content, heap and stack objects are zero, registers have
- * content that is never read again, synchronisation objects are as if not used yet. */
+ * content that is never read again, threads that have ended have returned 0, synchronisation
+ * objects are as if not used yet. */
 
 /* Where a thread stands: before an operation, which may be the second step of one (inside a wait
  * or a barrier), and the calls that led there. */
@@ -309,17 +311,23 @@ typedef enum ft_state_place_kind {
     FT_STATE_OWN, /* of a thread */
     FT_STATE_HEAP,
     FT_STATE_STACK,
-    FT_STATE_REGISTER
+    FT_STATE_REGISTER,
+    FT_STATE_RESULT /* of a thread that has ended */
 } ft_state_place_kind;
 typedef struct ft_state_place {
     ft_state_place_kind kind;
-    uint32_t thread, frame; /* OWN: thread; STACK, REGISTER: both */
+    uint32_t thread, frame; /* OWN, RESULT: thread; STACK, REGISTER: both */
     const char *name;       /* GLOBAL, OWN: the object; STACK, REGISTER: the register */
     size_t length;          /* of the name */
     uint32_t number;        /* HEAP: which; STACK: from 1, the newest */
-    uint64_t offset;        /* but of REGISTER */
+    uint64_t offset;        /* but of REGISTER and RESULT */
 } ft_state_place;
 bool ft_state_place_read(const char *text, ft_state_place *place); /* false: it is none */
+/* Is it in memory, so that it has an address? */
+static inline bool ft_state_place_is_memory(const ft_state_place *place)
+{
+    return place->kind != FT_STATE_REGISTER && place->kind != FT_STATE_RESULT;
+}
 /* thread:1, as the content of a cell: the handle of that thread of the epoch. */
 bool ft_state_handle_read(const char *text, uint32_t *thread); /* false: it is none */
 

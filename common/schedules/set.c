@@ -241,6 +241,7 @@ bool ft_state_place_read(const char *text, ft_state_place *place)
         place->kind = FT_STATE_OWN;
         return named_place(rest + 1, place);
     }
+    if (strcmp(rest, "/result") == 0) return place->kind = FT_STATE_RESULT, true;
     place->kind = FT_STATE_REGISTER;
     rest = text;
     if (!frame_at(&rest, place)) return false;

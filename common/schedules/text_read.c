@@ -258,7 +258,7 @@ static ft_status state_place(reader *r, uint32_t *text)
     if (!ft_state_place_read(ft_strbuf_text(&r->word), &place))
         return FAIL(r,
                     "'%s' is not a place: @OBJECT+N, THREAD@OBJECT+N, heap:#N+N, "
-                    "stack:THREAD/FRAME%%REGISTER+N or THREAD/FRAME%%REGISTER",
+                    "stack:THREAD/FRAME%%REGISTER+N, THREAD/FRAME%%REGISTER or THREAD/result",
                     ft_strbuf_text(&r->word));
     *text = text_here(r);
     return FT_OK;

@@ -63,6 +63,16 @@ static bool is_place(const ft_schedule_set *set, uint32_t text, ft_state_place *
     return place->kind == FT_STATE_GLOBAL || place->kind == FT_STATE_HEAP || place->thread < n;
 }
 
+/* A result is one of a thread that has ended; bits of memory are whole bytes. */
+static bool has_width(const ft_epoch *e, const ft_state_place *place, uint8_t width)
+{
+    enum { RESULT = 64 };
+    if (place->kind == FT_STATE_RESULT)
+        return width == RESULT && place->thread < e->stands.len &&
+               e->stands.data[place->thread].kind == FT_STANDING_ENDED;
+    return place->kind == FT_STATE_REGISTER || width % 8 == 0;
+}
+
 static bool is_handle(const ft_schedule_set *set, uint32_t text, size_t n)
 {
     uint32_t thread;
@@ -79,7 +89,7 @@ static bool is_symbol(const ft_schedule_set *set, const ft_schedule_input *in)
     size_t n = threads_of(&set->epochs.data[in->epoch]);
     if (in->n) return is_thread_name(ft_schedule_text_of(set, in->thread), n);
     return in->epoch && in->thread == FT_NO_ID && is_place(set, in->name, &place, n) &&
-           (place.kind == FT_STATE_REGISTER || in->width % 8 == 0);
+           has_width(&set->epochs.data[in->epoch], &place, in->width);
 }
 
 static ft_status check_inputs(checked *c)
@@ -364,14 +374,13 @@ static ft_status check_cells(checked *c, const char *name)
         ft_state_place place, to;
         bool address = cell->address != FT_NO_ID;
         bool good = is_place(c->set, cell->place, &place, e->stands.len) && cell->width &&
-                    cell->width <= 64 &&
-                    (place.kind == FT_STATE_REGISTER || cell->width % 8 == 0) &&
+                    cell->width <= 64 && has_width(e, &place, cell->width) &&
                     (cell->width == 64 || cell->bits >> cell->width == 0);
         if (address)
             good = good && cell->width == 64 && !cell->bits &&
                    (is_handle(c->set, cell->address, e->stands.len) ||
                     (is_place(c->set, cell->address, &to, e->stands.len) &&
-                     to.kind != FT_STATE_REGISTER));
+                     ft_state_place_is_memory(&to)));
         if (!good)
             return WRONG(c, "epoch %s: '%s' is not a cell of that width and content", name,
                          ft_schedule_text_of(c->set, cell->place));
@@ -387,7 +396,7 @@ static ft_status check_syncs(checked *c, const char *name)
         const ft_epoch_sync *s = &e->syncs.data[i];
         ft_state_place place;
         bool good = is_place(c->set, s->place, &place, e->stands.len) &&
-                    place.kind != FT_STATE_REGISTER && s->kind < FT_EPOCH_SYNC_KINDS &&
+                    ft_state_place_is_memory(&place) && s->kind < FT_EPOCH_SYNC_KINDS &&
                     s->mutex < FT_MUTEXES && (s->owner == FT_NO_ID || s->owner < e->stands.len) &&
                     !((s->waiters | s->notified | s->arrived) & ~all);
         for (size_t t = e->stands.len; t < FT_SCHEDULE_THREADS; t++) good = good && !s->reads[t];

@@ -287,6 +287,21 @@ static bool updates(mini *m, const char *name, value *r)
     return true;
 }
 
+/* got[K] joins thread K. */
+static bool joins(mini *m, const char *name, value *r)
+{
+    if (strcmp(name, "got") != 0) return false;
+    expect(m, "[");
+    int k = number(m);
+    expect(m, "]");
+    value handle = fresh(m), wide = fresh(m);
+    *r = fresh(m);
+    ft_strbuf_printf(m->out,
+                     "    %s = load i64 @handle%d\n    %s = join %s\n    %s = trunc i32 %s\n",
+                     handle.text, k, wide.text, handle.text, r->text, wide.text);
+    return true;
+}
+
 static value primary(mini *m)
 {
     if (take(m, "(")) {
@@ -305,7 +320,7 @@ static value primary(mini *m)
     if (isdigit((unsigned char)*name)) return literal((int)strtol(name, NULL, 10));
     if (is(m, "(")) return call(m, name);
     value r;
-    if (tries(m, name, &r) || updates(m, name, &r)) return r;
+    if (tries(m, name, &r) || updates(m, name, &r) || joins(m, name, &r)) return r;
     char address[48];
     bool atomic = find(m, name) && find(m, name)->atomic && !is(m, "[");
     if (is(m, "["))
@@ -510,6 +525,12 @@ static void assign_through(mini *m)
 static void gives(mini *m)
 {
     value v = expression(m, 0);
+    if (m->thread && !m->in_function) {
+        value wide = fresh(m);
+        ft_strbuf_printf(m->out, "    %s = zext i64 %s%s\n", wide.text, v.literal ? "i32 " : "",
+                         v.text);
+        v = wide;
+    }
     ft_strbuf_printf(m->out, "    return %s%s\n  dead%d:\n", v.literal ? "i32 " : "", v.text,
                      m->blocks++);
     expect(m, ";");

@@ -19,14 +19,14 @@
  * which each thread has one; `ptr` shared pointers, and _p... those of a thread; `sem
  * NUMBER:COUNT`; `mutex NUMBER:recursive` or `checking`.
  *
- * F name { } is a function of a number, _arg, which `give E;` leaves with a result; names that
- * begin with _ are on its stack. O name { } is one for `once NUMBER name;`.
+ * F name { } is a function of a number, _arg, which `give E;` leaves with a result, as it does a
+ * thread; names that begin with _ are on its stack. O name { } is one for `once NUMBER name;`.
  *
  * Statements: rdlock E; wrlock E; rwun E; take E; post E; (semaphores) detach K; exit E; call f(E);
  * free p; lockp p; unlockp p; *p = E; p = P; with P one of &NAME, &NAME[E], new (40 bytes), a
  * pointer, pick[E] P P.
  *
- * Expressions: f(E), p(E), *p, fetch[a,E], swap[a,E,E], count[E]; and, 0 if they have it, locks[E],
+ * Expressions: got[K] (the result of thread K, which it joins), f(E), p(E), *p, fetch[a,E], swap[a,E,E], count[E]; and, 0 if they have it, locks[E],
  * try[E], timed[E], tryread[E], trywrite[E], trysem[E], timedsem[E], timedwait[E,E]. */
 #ifndef FT_TESTS_MINI_H
 #define FT_TESTS_MINI_H

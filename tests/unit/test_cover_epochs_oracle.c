@@ -42,10 +42,11 @@ static uint64_t draw(uint64_t *random, uint64_t n)
 
 /* Which inputs are known when an epoch begins. */
 typedef enum known {
-    ALL,  /* all */
-    LATE, /* threads read some; those are given before, like the others */
-    READ, /* those are known when they are read */
-    LEFT  /* and what loops compute, when they are left: no loop is executed */
+    ALL,   /* all */
+    LATE,  /* threads read some; those are given before, like the others */
+    READ,  /* those are known when they are read */
+    GIVEN, /* and threads end with results, which are joined later */
+    LEFT   /* and what loops compute, when they are left: no loop is executed */
 } known;
 
 /* What a thread reads first, or first in each round, decides about the next operation. */
@@ -61,6 +62,24 @@ static void add_read(uint64_t *random, ft_strbuf *text)
     ft_strbuf_puts(text, READS[draw(random, sizeof READS / sizeof READS[0])]);
 }
 
+/* Threads end with a shared variable's value, which @main looks at in a later epoch. */
+static void add_results(const char *plain, ft_strbuf *text)
+{
+    const char *threads = strstr(plain, "T {");
+    int n = 0, depth = 0;
+    for (const char *c = threads; (c = strstr(c, "T {")); c++) n++;
+    ft_strbuf_add(text, plain, (size_t)(threads - plain));
+    ft_strbuf_puts(text, "M { create 1; create 2; ");
+    if (n > 2) ft_strbuf_puts(text, "create 3; ");
+    ft_strbuf_puts(text, "marker; lock 1; unlock 1; marker; if got[1] { lock 2; unlock 2; } "
+                         "lock 1; unlock 1; if got[2] == x { lock 0; unlock 0; } } ");
+    for (const char *c = threads; *c; c++) {
+        depth += (*c == '{') - (*c == '}');
+        if (*c == '}' && !depth) ft_strbuf_puts(text, "lock 1; _r = g1; unlock 1; give _r; ");
+        ft_strbuf_add(text, c, 1);
+    }
+}
+
 /* Threads go round for ever, some of them, or have markers between their statements. */
 static void make_text(uint64_t seed, known kind, ft_strbuf *text)
 {
@@ -73,6 +92,10 @@ static void make_text(uint64_t seed, known kind, ft_strbuf *text)
     features.late = kind == LATE || kind == READ || (kind == LEFT && seed % 4 == 0);
     features.counting = kind == LEFT;
     mini_random(seed, features, &plain);
+    if (kind == GIVEN) {
+        add_results(plain.text, text);
+        return ft_strbuf_release(&plain);
+    }
     for (const char *c = plain.text; *c; c++) {
         bool begins = *c == '{' && !depth++;
         if (begins) wraps = draw(&random, 3) == 0;
@@ -321,6 +344,12 @@ static void test_epochs_dynamic(void **state)
     check_all(READ);
 }
 
+static void test_epochs_results(void **state)
+{
+    (void)state;
+    check_all(GIVEN);
+}
+
 static void test_epochs_loops(void **state)
 {
     (void)state;
@@ -331,6 +360,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_epochs_oracle), cmocka_unit_test(test_epochs_late),
-        cmocka_unit_test(test_epochs_dynamic), cmocka_unit_test(test_epochs_loops)};
+        cmocka_unit_test(test_epochs_dynamic), cmocka_unit_test(test_epochs_results),
+        cmocka_unit_test(test_epochs_loops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -321,8 +321,6 @@ static void settle_thread(arriving *a, uint32_t t)
         th->detached = true;
         th->result = (value){0};
     }
-    if (th->ended && (th->result.bits || th->result.term || th->result.object))
-        refuse(a, "a thread has ended with a result that may be read");
     th->inputs.len = 0;
     th->changes = th->steps = 0;
     th->decided = (decisions){0};
@@ -402,6 +400,7 @@ static void move_thread(arriving *a, uint32_t t)
 {
     sym_thread *th = sym_thread_of(a->m, t);
     for (size_t i = 0; i < th->values.len; i++) th->values.data[i] = moved(a, th->values.data[i]);
+    if (th->ended) th->result = moved(a, th->result);
 }
 
 static void renumber_objects(arriving *a, uint32_t t)

@@ -29,7 +29,10 @@ static void print_thread(const ft_sym_state *m, uint32_t t, ft_strbuf *key)
     ft_strbuf_printf(key, "\nT%" PRIu32, t);
     if (!th->exists) return ft_strbuf_puts(key, " none");
     if (th->detached) ft_strbuf_puts(key, " detached");
-    if (th->ended) return ft_strbuf_puts(key, " ended");
+    if (th->ended) {
+        ft_strbuf_puts(key, " ended");
+        return print_pointer(m, th->result, key);
+    }
     ft_strbuf_printf(key, " %d %d ", th->second, th->outcome);
     for (size_t i = 0; i < th->frames.len; i++) {
         const frame *f = &th->frames.data[i];
@@ -83,11 +86,23 @@ void ft_sym_key(const ft_sym_state *m, ft_strbuf *key)
 
 /* ---- places ---- */
 
-static void print_register(const ft_sym_state *m, uint32_t t, size_t i, ft_strbuf *place,
+/* In place of the number of a thread's value: what it has returned. */
+#define RESULT UINT64_MAX
+
+static value *value_at(const ft_sym_state *m, uint32_t t, uint64_t i)
+{
+    sym_thread *th = &m->threads.data[t];
+    FT_REQUIRE(i == RESULT ? th->ended : i < th->values.len);
+    return i == RESULT ? &th->result : &th->values.data[i];
+}
+
+static void print_register(const ft_sym_state *m, uint32_t t, uint64_t i, ft_strbuf *place,
                            uint8_t *width)
 {
     const sym_thread *th = sym_thread_of(m, t);
     size_t d = th->frames.len;
+    *width = 64;
+    if (i == RESULT) return ft_strbuf_printf(place, "%" PRIu32 "/result", t);
     while (th->frames.data[d - 1].registers > i) d--;
     const frame *f = &th->frames.data[d - 1];
     uint32_t number = (uint32_t)(i - f->registers);
@@ -147,7 +162,7 @@ static void visit_pages(const ft_sym_state *m, const ft_sym_state *other, uint32
 typedef struct holder {
     uint32_t thread; /* of a register; FT_NO_ID: in memory */
     uint32_t object;
-    uint64_t at; /* register: in the thread's values */
+    uint64_t at; /* register: in the thread's values, or RESULT */
     uint8_t width;
     value own, new; /* in the beginning, in the arrival */
 } holder;
@@ -157,7 +172,7 @@ typedef FT_VEC(holder) holders;
 static value in_holder(const ft_sym_state *m, const holder *h)
 {
     if (h->thread == FT_NO_ID) return sym_cell(m, h->object, h->at, h->width);
-    return m->threads.data[h->thread].values.data[h->at];
+    return *value_at(m, h->thread, h->at);
 }
 
 static void print_holder(const ft_sym_state *m, const holder *h, ft_strbuf *place)
@@ -238,6 +253,15 @@ static void list_registers(const ft_sym_state *m, const ft_sym_state *arrival, u
     }
 }
 
+static void list_result(const ft_sym_state *m, const ft_sym_state *arrival, uint32_t t,
+                        holders *all)
+{
+    if (!m->threads.data[t].ended) return;
+    value own = *value_at(m, t, RESULT), new = *value_at(arrival, t, RESULT);
+    if (own.object || (!own.term && !new.term &&own.bits == new.bits)) return;
+    add_holder(m, arrival, (holder){t, 0, RESULT, 64, {0}, {0}}, all);
+}
+
 static uint64_t class_of(const holder *h)
 {
     const uint64_t words[] = {h->width, h->own.term, h->own.term ? 0 : h->own.bits, h->new.term,
@@ -261,7 +285,7 @@ static bool make_unknown(ft_sym_state *m, const holders *all)
         if (h->thread == FT_NO_ID)
             sym_set_cell(m, h->object, h->at, h->width, v);
         else
-            m->threads.data[h->thread].values.data[h->at] = v;
+            *value_at(m, h->thread, h->at) = v;
     }
     ft_map_release(&first);
     return changed;
@@ -272,7 +296,10 @@ bool ft_sym_widen(ft_sym_state *m, const ft_sym_state *arrival)
     holders all = {0};
     FT_REQUIRE(m->objects.len == arrival->objects.len && m->threads.len == arrival->threads.len);
     for (uint32_t i = 0; i < m->objects.len; i++) list_cells(m, arrival, i, &all);
-    for (uint32_t t = 0; t < m->threads.len; t++) list_registers(m, arrival, t, &all);
+    for (uint32_t t = 0; t < m->threads.len; t++) {
+        list_registers(m, arrival, t, &all);
+        list_result(m, arrival, t, &all);
+    }
     bool changed = make_unknown(m, &all);
     ft_vec_release(&all);
     return changed;
@@ -315,15 +342,15 @@ static void compare_byte(void *context, uint32_t number, uint64_t at)
     ft_strbuf_release(&place);
 }
 
-static void compare_register(const comparing *c, uint32_t t, size_t i)
+static void compare_register(const comparing *c, uint32_t t, uint64_t i)
 {
-    const value *own = &c->beginning->threads.data[t].values.data[i];
+    const value *own = value_at(c->beginning, t, i);
     if (own->term || own->object) return;
     ft_strbuf place = {0};
     uint8_t width;
     print_register(c->beginning, t, i, &place, &width);
-    ft_term condition = differs_if(c->beginning->world, c->arrival->threads.data[t].values.data[i],
-                                   own->bits, width);
+    ft_term condition =
+        differs_if(c->beginning->world, *value_at(c->arrival, t, i), own->bits, width);
     if (condition) c->differs(c->context, condition, place.text);
     ft_strbuf_release(&place);
 }
@@ -336,7 +363,9 @@ void ft_sym_differs(const ft_sym_state *beginning, const ft_sym_state *arrival,
     FT_REQUIRE(beginning->objects.len == arrival->objects.len);
     for (uint32_t i = 0; i < beginning->objects.len; i++)
         visit_pages(beginning, arrival, i, compare_byte, &c);
-    for (uint32_t t = 0; t < beginning->threads.len; t++)
+    for (uint32_t t = 0; t < beginning->threads.len; t++) {
         for (size_t i = 0; i < beginning->threads.data[t].values.len; i++)
             compare_register(&c, t, i);
+        if (beginning->threads.data[t].ended) compare_register(&c, t, RESULT);
+    }
 }

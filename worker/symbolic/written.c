@@ -159,6 +159,11 @@ static void write_memory(writing *w, uint32_t number)
 static void write_registers(writing *w, uint32_t t)
 {
     const sym_thread *th = sym_thread_of(w->m, t);
+    if (th->ended && (th->result.term || th->result.object || th->result.bits)) {
+        ft_strbuf place = {0};
+        ft_strbuf_printf(&place, "%" PRIu32 "/result", t);
+        write_value(w, &place, 64, th->result);
+    }
     for (size_t d = 0; d < th->frames.len; d++) {
         const frame *f = &th->frames.data[d];
         for (uint32_t i = 0; i < f->function->registers.len; i++) {
@@ -400,7 +405,7 @@ static ft_status read_threads(reading *r)
 /* ---- places ---- */
 
 typedef struct spot {
-    value *in_register; /* NULL: in memory */
+    value *in_register; /* or a thread's result; NULL: in memory */
     uint32_t object;
     uint64_t at;
 } spot;
@@ -415,6 +420,13 @@ static bool find_register(const ft_sym_state *m, const ft_state_place *p, uint8_
     if (i == FT_NO_REGISTER || f->function->registers.data[i].width != width) return false;
     s->in_register = &th->values.data[f->registers + i];
     return true;
+}
+
+static bool find_result(const ft_sym_state *m, const ft_state_place *p, uint8_t width, spot *s)
+{
+    if (p->thread >= m->threads.len || width != 64) return false;
+    s->in_register = &m->threads.data[p->thread].result;
+    return m->threads.data[p->thread].ended;
 }
 
 static bool find_object(const ft_sym_state *m, const char *text, const ft_state_place *p, spot *s)
@@ -437,6 +449,7 @@ static bool find_spot(const ft_sym_state *m, const char *text, uint8_t width, sp
     *s = (spot){0};
     if (!ft_state_place_read(text, &p)) return false;
     if (p.kind == FT_STATE_REGISTER) return find_register(m, &p, width, s);
+    if (p.kind == FT_STATE_RESULT) return find_result(m, &p, width, s);
     if (!find_object(m, text, &p, s)) return false;
     const object *o = &m->objects.data[s->object];
     return o->content && s->at <= o->size && (width + 7u) / 8 <= o->size - s->at;
@@ -459,7 +472,7 @@ static bool read_address(const ft_sym_state *m, const char *text, value *v)
         *v = (value){.bits = thread, .object = SYM_HANDLE | (thread + 1)};
         return thread < m->threads.len;
     }
-    if (!ft_state_place_read(text, &p) || p.kind == FT_STATE_REGISTER ||
+    if (!ft_state_place_read(text, &p) || !ft_state_place_is_memory(&p) ||
         !find_object(m, text, &p, &s))
         return false;
     *v = (value){.bits = m->objects.data[s.object].base + p.offset, .object = s.object + 1};

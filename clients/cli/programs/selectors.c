@@ -267,6 +267,12 @@ static ft_status cell_of(making *m, const char *place, uint8_t width, unsigned d
         break;
     case FT_STATE_REGISTER:
         break;
+    case FT_STATE_RESULT:
+        *term = add_cell(m,
+                         (ft_constrained_term){
+                             .width = width, .base = FT_CONSTRAINED_IN_RESULT, .thread = p.thread},
+                         0);
+        return FT_OK;
     }
     return named_cell(m, &p, place, width, term);
 }

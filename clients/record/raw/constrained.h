@@ -68,7 +68,8 @@ typedef enum ft_constrained_operation {
     X(PLACE, "a thread came to the operation in another place than the schedule has")              \
     X(MORE, "a thread came to an operation that the schedule does not have")                       \
     X(UNCOVERED, "no schedule of the next epoch covers its state")                                 \
-    X(LOST, "the next epoch's selector needs a local variable that is nowhere")                    \
+    X(LOST, "the next epoch's selector needs a local variable that is nowhere, or a thread's "     \
+            "result that was given to pthread_exit")                                               \
     X(THREAD, "a thread was created or joined that the schedule does not have there")              \
     X(EARLY, "the process or a thread ended before the schedule did")                              \
     X(BLOCKED, "the threads wait forever, as the schedule says")
@@ -154,6 +155,7 @@ typedef enum ft_constrained_base {
     FT_CONSTRAINED_IN_THREAD,  /* from the thread pointer of a thread of the epoch */
     FT_CONSTRAINED_IN_OBJECT,  /* from the address that its argument is */
     FT_CONSTRAINED_IN_FRAME,   /* a local variable of a thread's function: see `locals` */
+    FT_CONSTRAINED_IN_RESULT,  /* what a thread has returned, which has ended */
     FT_CONSTRAINED_BASES
 } ft_constrained_base;
 
@@ -198,7 +200,7 @@ typedef struct ft_constrained_term {
     uint32_t first_local, n_locals, which, frames;
     /* by the runtime */
     uint64_t value;
-    uint32_t undefined; /* bits: 1 by a division, 2 by a local variable that is nowhere */
+    uint32_t undefined; /* bits: 1 by a division, 2 by content that is nowhere */
 } ft_constrained_term;
 
 /* ---- the file: the header, and behind it these tables, of which those that need it are aligned */

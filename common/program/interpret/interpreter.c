@@ -352,6 +352,13 @@ uint64_t ft_interpreter_sync_address(const ft_interpreter *interpreter, uint32_t
     return interpreter->syncs.data[n].address;
 }
 
+bool ft_interpreter_result(const ft_interpreter *interpreter, uint32_t thread, uint64_t *result)
+{
+    if (thread >= interpreter->threads.len || !interpreter->threads.data[thread].ended)
+        return false;
+    return *result = interpreter->threads.data[thread].result.bits, true;
+}
+
 bool ft_interpreter_is_unjoinable(const ft_interpreter *interpreter, uint32_t thread)
 {
     FT_REQUIRE(thread < interpreter->threads.len);

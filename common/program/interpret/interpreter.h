@@ -163,6 +163,8 @@ uint32_t ft_interpreter_objects(const ft_interpreter *interpreter);
 /* Synchronisation objects so far, and the address of each. */
 uint32_t ft_interpreter_syncs(const ft_interpreter *interpreter);
 uint64_t ft_interpreter_sync_address(const ft_interpreter *interpreter, uint32_t n);
+/* What the thread has returned; false: it has not ended. */
+bool ft_interpreter_result(const ft_interpreter *interpreter, uint32_t thread, uint64_t *result);
 /* No thread may join it any more. */
 bool ft_interpreter_is_unjoinable(const ft_interpreter *interpreter, uint32_t thread);
 

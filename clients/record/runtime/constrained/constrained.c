@@ -323,7 +323,10 @@ static void *run(void *argument)
     self = argument;
     pthread_setspecific(key, (void *)1);
     pass(FT_CONSTRAINED_BEGIN_OPERATION);
-    return self->start(self->argument);
+    void *result = self->start(self->argument);
+    self->result = (uintptr_t)result;
+    self->returned = true;
+    return result;
 }
 
 /* A child is its thread of the schedule before it runs. */

@@ -58,6 +58,8 @@ typedef struct ft_rt_follower {
     /* where it stands at an epoch's end: */
     uintptr_t local;            /* the thread pointer */
     const ft_rt_frames *frames; /* NULL: the next selector needs none */
+    bool returned;              /* it has ended by a return, with the result */
+    uintptr_t result;
 } ft_rt_follower;
 
 typedef struct ft_rt_constrained_run {
@@ -92,7 +94,7 @@ bool ft_rt_c_arrive(ft_rt_follower *self, const void *pc);
 /* No schedule of the next epoch covers the state: UNCOVERED or LOST. */
 void ft_rt_c_uncovered(ft_constrained_outcome outcome);
 /* ---- selector.c: the schedule that the epoch's selector takes; NONE: none, *lost: because a local
- * variable is nowhere */
+ * variable, or a thread's result, is nowhere */
 uint32_t ft_rt_c_select(uint32_t epoch, bool *lost);
 /* ---- frames.c */
 void ft_rt_c_frames_open(void); /* at the program's start, where some selector needs locals */

@@ -120,9 +120,21 @@ static void read_local(term *t)
         read_memory(t, base + (uintptr_t)t->offset);
 }
 
+/* One that has ended by pthread_exit has left its result with the C library alone. */
+static void read_result(term *t)
+{
+    const ft_rt_follower *f = t->thread < FT_RT_C_THREADS ? ft_rt_c.at[t->thread] : NULL;
+    t->undefined = f && f->returned ? 0 : LOST;
+    if (!t->undefined) t->value = f->result;
+}
+
 static void read_cell(term *t)
 {
     uintptr_t from = ft_rt_c.base;
+    if (t->base == FT_CONSTRAINED_IN_RESULT) {
+        read_result(t);
+        return;
+    }
     if (t->base == FT_CONSTRAINED_IN_FRAME) {
         read_local(t);
         return;
