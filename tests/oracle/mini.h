@@ -26,8 +26,9 @@
  * free p; lockp p; unlockp p; *p = E; p = P; with P one of &NAME, &NAME[E], new (40 bytes), a
  * pointer, pick[E] P P.
  *
- * Expressions: got[K] (the result of thread K, which it joins), f(E), p(E), *p, fetch[a,E], swap[a,E,E], count[E]; and, 0 if they have it, locks[E],
- * try[E], timed[E], tryread[E], trywrite[E], trysem[E], timedsem[E], timedwait[E,E]. */
+ * Expressions: got[K] (the result of thread K, which it joins), f(E), p(E), *p, fetch[a,E],
+ * swap[a,E,E], count[E]; and, 0 if they have it, locks[E], try[E], timed[E], tryread[E],
+ * trywrite[E], trysem[E], timedsem[E], timedwait[E,E]. */
 #ifndef FT_TESTS_MINI_H
 #define FT_TESTS_MINI_H
 
