@@ -10,6 +10,7 @@
 typedef struct maker {
     inputs_text to;
     uint32_t regs[64], n_regs; /* i8, in scope */
+    uint32_t claims;           /* assertions that are still to come, of a rich program */
     bool rich;
 } maker;
 
@@ -146,21 +147,21 @@ static inline void place(maker *m, char out[24])
 {
     static const char *const PLACES[] = {"@a0", "@a1",   "@tab+1", "@tab+2", "@few",
                                          "@tl", "@tl+1", "@arr",   "@arr+1", "%mine"};
-    uint32_t p = fresh(m), i = fresh(m), kind = draw(m, 16);
+    uint32_t p = fresh(m), i = fresh(m), kind = draw(m, 20);
     char a[16];
     operand(m, a);
     snprintf(out, 24, "%%p%u", p);
     if (kind < 10) {
         snprintf(out, 24, "%s", PLACES[kind]);
-    } else if (kind < 12) {
+    } else if (kind < 16) {
         put(m, "%%b%u = and i8 %s, 1", i, a);
         put(m, "%%i%u = zext i64 %%b%u", i, i);
         put(m, "%%p%u = add i64 @%s, %%i%u", p, draw(m, 2) ? "tab" : "arr", i);
-    } else if (kind == 12) {
+    } else if (kind == 16) {
         put(m, "%%p%u = load i64 @known", p);
-    } else if (kind == 13) {
+    } else if (kind == 17) {
         put(m, "%%p%u = add i64 %%mine, %u", p, 1 + draw(m, 2));
-    } else if (kind == 14) {
+    } else if (kind == 18) {
         uint32_t c = condition(m);
         put(m, "%%p%u = select i64 %%c%u, @a0, @%s", p, c, draw(m, 2) ? "a1" : "tl");
     } else {
@@ -266,6 +267,13 @@ static inline void wait_for_signal(maker *m)
 
 /* ---- values */
 
+static inline void take_input(maker *m, const char *cast)
+{
+    uint32_t r = fresh(m);
+    put(m, "%%w%u = input \"a\" i1", r);
+    put(m, "%%r%u = %s i8 %%w%u", made(m, r), cast, r);
+}
+
 static inline void compute_more(maker *m)
 {
     static const char *const OPS[] = {"xor", "or", "sdiv", "srem", "urem", "shl", "lshr", "ashr"};
@@ -281,8 +289,8 @@ static inline void compute_more(maker *m)
         put(m, "%%v%u = lshr i12 %%w%u, %u", r, r, draw(m, 5));
         put(m, "%%r%u = trunc i8 %%v%u", r, r);
     } else if (kind == 2) {
-        put(m, "%%w%u = input \"a\" i1", r);
-        put(m, "%%r%u = %s i8 %%w%u", r, draw(m, 2) ? "zext" : "sext", r);
+        take_input(m, draw(m, 2) ? "zext" : "sext");
+        return;
     } else {
         put(m, "%%r%u = %s i8 %s, %s", r, OPS[draw(m, 8)], a, b);
     }
@@ -302,6 +310,18 @@ static inline void choose_case(maker *m, uint32_t depth)
     label(m, two);
     put(m, "jump l%u", behind);
     label(m, behind);
+}
+
+/* An assertion about the newest number. A program has few, so that it seldom fails for two reasons.
+ */
+static inline void claim(maker *m)
+{
+    static const char *const CLAIMS[] = {"ne", "ne", "eq", "ule"};
+    uint32_t c = fresh(m);
+    if (!m->claims || !m->n_regs) return;
+    m->claims--;
+    put(m, "%%c%u = %s i8 %%r%u, %u", c, CLAIMS[draw(m, 4)], m->regs[m->n_regs - 1], draw(m, 3));
+    put(m, "assert \"a\" %%c%u", c);
 }
 
 static inline void rich_statement(maker *m, uint32_t depth)
@@ -339,14 +359,19 @@ static inline void rich_statement(maker *m, uint32_t depth)
 
 static inline void statement(maker *m, uint32_t depth)
 {
-    if (m->rich && draw(m, 2)) {
+    if (m->rich && draw(m, 4)) {
+        uint32_t before = m->n_regs;
         rich_statement(m, depth);
+        if (m->n_regs > before && draw(m, 3)) claim(m);
         return;
     }
     switch (draw(m, depth ? 14 : 11)) {
     case 0:
     case 1:
-        put(m, "assert \"a\" %%c%u", condition(m));
+        if (m->rich)
+            claim(m);
+        else
+            put(m, "assert \"a\" %%c%u", condition(m));
         break;
     case 2:
         section(m);
@@ -381,6 +406,7 @@ static inline void thread(maker *m, uint32_t number)
     ft_strbuf_printf(&m->to.p->text, "function @t%u(%%a: i64) -> i64 {\n  l0:\n", number);
     m->n_regs = 0;
     put(m, "%%mine = stack 8 4");
+    if (m->rich && draw(m, 2)) take_input(m, "zext");
     if (m->rich && draw(m, 4) == 0) put(m, "atomic_store seq_cst i8 1, %%a");
     if (draw(m, 3) == 0) {
         put(m, "%%r%u = trunc i8 %%a", m->to.next + 1);
@@ -450,7 +476,7 @@ static inline void make_two(maker *m)
 static inline void make_program(uint64_t seed, bool rich, inputs_program *p)
 {
     *p = (inputs_program){.n_threads = 3};
-    maker m = {.to = {.random = seed * 2654435761u + 17, .p = p}, .rich = rich};
+    maker m = {.to = {.random = seed * 2654435761u + 17, .p = p}, .claims = 1, .rich = rich};
     bool many = draw(&m, 2);
     if (rich) p->n_inputs = p->bits[0] = 1;
     ft_strbuf_printf(&p->text,
