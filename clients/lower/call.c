@@ -503,6 +503,7 @@ static const struct {
     caller *call;
 } KNOWN_UNLESS_GIVEN[] = {
     {"assert", false, call_assert},
+    {"assume", false, call_assume},
     {"nondet_", true, call_nondet},
 };
 

@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 int nondet_int();
+void assume(int condition);
 void __CPROVER_assume(_Bool condition);
 void __CPROVER_assert(_Bool condition, const char *text);
 void __ESBMC_assume(_Bool condition);
@@ -32,7 +33,8 @@ int main(void)
     pthread_t t;
     int x = nondet_int();
     __ESBMC_assume(x >= 0);
-    __CPROVER_assume(x <= 0);
+    __CPROVER_assume(x <= 1);
+    assume(x != 1);
     pthread_create(&t, 0, add, 0);
     __CPROVER_atomic_begin();
     n = n + 1;
