@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/contract.h"
 #include "cover/closed.h"
 #include "cover/constrained.h"
@@ -423,12 +424,17 @@ static cover_certificate *add(certifying *c, cover_certificate_kind kind, cover_
     return &c->found->all.data[c->found->all.len - 1];
 }
 
-/* When the time is used up, inputs that refute something are still looked for, shortly. */
+/* When the time is used up, inputs that refute something are still looked for, shortly: all such
+ * questions together take LATE_MS, and each a little. */
+enum { DEFAULT_MS = 10000, LATE_MS = 1000, LEAST_MS = 100 };
+
 static uint32_t question_ms(const certifying *c)
 {
-    enum { DEFAULT_MS = 10000, LATE_MS = 1000 };
     uint32_t ms = c->options->question_ms ? c->options->question_ms : DEFAULT_MS;
-    return is_late(c) && ms > LATE_MS ? LATE_MS : ms;
+    if (!c->options->deadline) return is_late(c) && ms > LATE_MS ? LATE_MS : ms;
+    double left = c->options->deadline + LATE_MS - ft_now_ms();
+    if (left < LEAST_MS) left = LEAST_MS;
+    return left < ms ? (uint32_t)left : ms;
 }
 
 /* What the inputs refute that the solver names, if they count. */
@@ -467,7 +473,7 @@ static void put_off(certifying *c, const cover_replay_of *of, ft_term condition,
                          .text = refuted_by(c, of->kind),
                          .n_places = c->n_at[of->kind]};
     memcpy(doubt.places, c->at[of->kind], sizeof doubt.places);
-    cover_doubts_add(&c->doubts, &doubt, condition);
+    if (!is_late(c)) cover_doubts_add(&c->doubts, &doubt, condition);
     made->unconfirmed = true;
     ft_strbuf_printf(&text, "%s, from a state that no run was shown to reach", doubt.text);
     made->text = ft_strbuf_take(&text);
@@ -754,6 +760,12 @@ static void skip_schedule(certifying *c, uint32_t number)
     add(c, COVER_CHECK_ORDER, COVER_UNKNOWN, WHY);
 }
 
+static void skip_cover(certifying *c)
+{
+    c->number = FT_NO_SCHEDULE;
+    add(c, COVER_CHECK_COVER, COVER_UNKNOWN, "the time is used up");
+}
+
 /* The program begins with any input, whatever the entry's init claims. */
 static void certify_cover(certifying *c)
 {
@@ -824,7 +836,7 @@ static ft_status certify_epoch(certifying *c, uint32_t number, ft_error *err)
     if (c->epoch->init != FT_NO_TERM) c->init = cover_to_world(&c->translation, c->epoch->init);
     if (c->init == FT_NO_TERM)
         return ft_error_set(err, FT_INPUT, "init has an input that the program does not read");
-    if (is_asked(c, FT_NO_SCHEDULE)) certify_cover(c);
+    if (is_asked(c, FT_NO_SCHEDULE)) (number && is_late(c) ? skip_cover : certify_cover)(c);
     for (uint32_t i = 0; i < c->epoch->schedules.len; i++)
         if (is_asked(c, i)) (is_late(c) ? skip_schedule : certify_schedule)(c, i);
     return FT_OK;

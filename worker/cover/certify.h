@@ -99,6 +99,8 @@ typedef struct cover_certify_options {
     const cover_subject *only; /* NULL: everything */
     uint64_t max_leaves;       /* of a schedule; 0: 20,000 */
     uint32_t question_ms;      /* 0: 10,000 */
+    double deadline; /* when the world's should_stop begins to say so, in ft_now_ms; 0: unknown.
+                        Questions that are asked then end within about a second behind it */
     /* Gets each question as an SMT-LIB text, under a name for a file. May be NULL. */
     void (*smt)(void *context, const char *name, const char *text, size_t length);
     void *smt_context;

@@ -243,11 +243,13 @@ static void add_places(const ft_program *p, const cover_certificate *c, json_t *
     json_decref(places);
 }
 
+/* Of the certificate's epoch. */
 static void add_model(const ft_schedule_set *set, const cover_certificate *c, json_t *to)
 {
     json_t *inputs = json_object();
     for (uint32_t i = 0; c->inputs && i < c->n_inputs; i++)
-        put(inputs, ft_schedule_text_of(set, set->inputs.data[i].label), c->inputs[i]);
+        if (set->inputs.data[i].epoch == c->epoch)
+            put(inputs, ft_schedule_text_of(set, set->inputs.data[i].label), c->inputs[i]);
     if (json_object_size(inputs)) json_object_set(to, "inputs", inputs);
     json_decref(inputs);
 }
@@ -329,8 +331,11 @@ ft_status cover_asked_certify(const cover_asked *a, ft_schedule_set *set, const 
     FT_REQUIRE(set && certificates);
     cover_certificates found = {0};
     questions q = {.texts = json_array(), .found = &found};
-    cover_certify_options options = {
-        .world = a->world, .only = only, .smt = a->smt ? add_smt : NULL, .smt_context = &q};
+    cover_certify_options options = {.world = a->world,
+                                     .only = only,
+                                     .deadline = a->until,
+                                     .smt = a->smt ? add_smt : NULL,
+                                     .smt_context = &q};
     ft_status status = cover_certify(a->program, set, &options, &found, err);
     json_t *all = json_array();
     for (size_t i = 0; status == FT_OK && i < found.all.len; i++)

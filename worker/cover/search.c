@@ -278,6 +278,12 @@ static uint32_t grow(searching *s, const task *t, const cover_terms *kept)
     return node;
 }
 
+static ft_status check_time(const searching *s, ft_error *err)
+{
+    if (!s->world.should_stop || !s->world.should_stop(s->world.context)) return FT_OK;
+    return ft_error_set(err, FT_BUDGET, "the time is used up");
+}
+
 static void explore(searching *s, const task *t)
 {
     ft_error err = FT_ERROR_INIT;
@@ -288,8 +294,7 @@ static void explore(searching *s, const task *t)
     if (s->gives_up && at_hand(s)->open) return;
     if (s->entries >= s->max_entries)
         status = ft_error_set(&err, FT_LIMIT, "more entries than are looked for");
-    if (s->world.should_stop && s->world.should_stop(s->world.context))
-        status = ft_error_set(&err, FT_BUDGET, "the time is used up");
+    if (status == FT_OK) status = check_time(s, &err);
     if (status == FT_OK) status = run_path(s, t, &end, &m, &kept, &err);
     if (status == FT_OK) {
         uint32_t node = grow(s, t, &kept);
@@ -445,7 +450,8 @@ static void follow_schedule(searching *s, uint32_t schedule)
                          .condition = a.condition,
                          .leaf = on_leaf,
                          .context = &a};
-    ft_status status = cover_follow_all(&f, &err);
+    ft_status status = check_time(s, &err);
+    if (status == FT_OK) status = cover_follow_all(&f, &err);
     if (status == FT_OK) status = a.status;
     if (status == FT_OK && s->epochs.len > s->max_epochs)
         status = ft_error_set(&err, FT_LIMIT, "more epochs than are looked for");

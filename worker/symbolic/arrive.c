@@ -544,7 +544,7 @@ ft_status ft_sym_arrive(const ft_sym_state *state, const uint32_t *threads, uint
 
 /* ---- names ---- */
 
-static void print_stack_place(const ft_sym_state *m, uint32_t t, size_t at, ft_strbuf *place)
+void sym_stack_place(const ft_sym_state *m, uint32_t t, size_t at, ft_strbuf *place)
 {
     const sym_thread *th = sym_thread_of(m, t);
     size_t d = th->frames.len;
@@ -579,8 +579,7 @@ void sym_object_place(const ft_sym_state *m, uint32_t number, ft_strbuf *place)
     if (print_heap_place(m, number, place)) return;
     for (uint32_t t = 0; t < m->threads.len; t++)
         for (size_t i = 0; i < m->threads.data[t].stack.len; i++)
-            if (m->threads.data[t].stack.data[i] == number)
-                return print_stack_place(m, t, i, place);
+            if (m->threads.data[t].stack.data[i] == number) return sym_stack_place(m, t, i, place);
 }
 
 ft_symbol ft_sym_world_unknown(ft_sym_world *w, const char *place, uint8_t width)

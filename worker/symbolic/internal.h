@@ -320,6 +320,8 @@ void sym_sync_settle(ft_sym_state *m, uint32_t t);
 /* ---- arrive.c */
 /* The place of the object as epochs name it, without the offset. */
 void sym_object_place(const ft_sym_state *m, uint32_t number, ft_strbuf *place);
+/* The same of the object at that index of the thread's stack. */
+void sym_stack_place(const ft_sym_state *m, uint32_t thread, size_t at, ft_strbuf *place);
 void sym_free_lives(ft_sym_world *w);
 /* The registers that are read from the frame's instruction on, as bits, which the caller frees.
  * `calls`: the frame stands at a call. */

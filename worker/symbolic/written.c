@@ -316,6 +316,16 @@ static ft_sym_place maker_of(const ft_function *f, const ft_state_place *p)
     return (ft_sym_place){i < f->instructions.len ? f->symbol : FT_NO_SYMBOL, i};
 }
 
+/* "stack:1/2%...": is the object's name one of that frame? */
+static bool is_of_frame(const char *name, uint32_t t, uint32_t depth)
+{
+    static const char STACK[] = "stack:";
+    char *rest;
+    if (strncmp(name, STACK, sizeof STACK - 1) != 0) return false;
+    if (strtoul(name + sizeof STACK - 1, &rest, 10) != t || *rest != '/') return false;
+    return strtoul(rest + 1, &rest, 10) == depth && *rest == '%';
+}
+
 /* The stack objects of a frame, which is the newest of its thread. */
 static ft_status read_stack(reading *r, uint32_t t, uint32_t depth, uint64_t *next_base)
 {
@@ -324,6 +334,7 @@ static ft_status read_stack(reading *r, uint32_t t, uint32_t depth, uint64_t *ne
     for (size_t i = 0; i < e->objects.len; i++) {
         ft_state_place p;
         ft_strbuf text = {0};
+        if (!is_of_frame(text_of(r, e->objects.data[i].name), t, depth)) continue;
         ft_strbuf_printf(&text, "%s+0", text_of(r, e->objects.data[i].name));
         bool own = ft_state_place_read(text.text, &p) && p.kind == FT_STATE_STACK &&
                    p.thread == t && p.frame == depth;
@@ -429,18 +440,44 @@ static bool find_result(const ft_sym_state *m, const ft_state_place *p, uint8_t 
     return m->threads.data[p->thread].ended;
 }
 
+/* Is the printed name, with the place's offset, the text? Releases the name. */
+static bool is_text(ft_strbuf *name, const ft_state_place *p, const char *text)
+{
+    ft_strbuf_printf(name, "+%" PRIu64, p->offset);
+    bool same = strcmp(name->text, text) == 0;
+    ft_strbuf_release(name);
+    return same;
+}
+
+static bool find_on_stack(const ft_sym_state *m, const char *text, const ft_state_place *p, spot *s)
+{
+    if (p->thread >= m->threads.len) return false;
+    const sym_thread *th = sym_thread_of(m, p->thread);
+    if (p->frame >= th->frames.len) return false;
+    bool last = p->frame + 1 == th->frames.len;
+    size_t end = last ? th->stack.len : th->frames.data[p->frame + 1].objects;
+    for (size_t i = th->frames.data[p->frame].objects; i < end; i++) {
+        ft_strbuf own = {0};
+        sym_stack_place(m, p->thread, i, &own);
+        s->object = th->stack.data[i];
+        if (is_text(&own, p, text)) return true;
+    }
+    return false;
+}
+
 static bool find_object(const ft_sym_state *m, const char *text, const ft_state_place *p, spot *s)
 {
-    for (s->object = 0; s->object < m->objects.len; s->object++) {
-        ft_strbuf own = {0};
-        sym_object_place(m, s->object, &own);
-        ft_strbuf_printf(&own, "+%" PRIu64, p->offset);
-        bool same = strcmp(own.text, text) == 0;
-        ft_strbuf_release(&own);
-        if (same) break;
-    }
+    bool heap = p->kind == FT_STATE_HEAP;
     s->at = p->offset;
-    return s->object < m->objects.len;
+    if (p->kind == FT_STATE_STACK) return find_on_stack(m, text, p, s);
+    for (s->object = 0; s->object < m->objects.len; s->object++) {
+        const object *o = &m->objects.data[s->object];
+        ft_strbuf own = {0};
+        if (o->stack_of || o->heap != heap) continue;
+        sym_object_place(m, s->object, &own);
+        if (is_text(&own, p, text)) return true;
+    }
+    return false;
 }
 
 static bool find_spot(const ft_sym_state *m, const char *text, uint8_t width, spot *s)
