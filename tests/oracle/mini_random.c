@@ -101,6 +101,30 @@ static void loop(maker *m)
     ft_strbuf_printf(m->out, "_i%d = _i%d + 1; } ", own, own);
 }
 
+/* A statement of a loop that does not synchronise. */
+static void round_statement(maker *m)
+{
+    if (chance(m, 60)) return assign(m);
+    put(m, "if ");
+    condition(m);
+    put(m, " { ");
+    assign(m);
+    put(m, chance(m, 50) ? "} " : "} else { _a = _a + 1; } ");
+}
+
+/* Counts up to what inputs say; a loop in it once more. */
+static void rounds(maker *m, int nested)
+{
+    int own = m->loops++;
+    const char *bound = PICK(m, "z", "x + z", "z", "y + 2");
+    ft_strbuf_printf(m->out, "_i%d = 0; while _i%d < %s { ", own, own, bound);
+    round_statement(m);
+    if (chance(m, 30)) round_statement(m);
+    if (nested && chance(m, 25)) rounds(m, nested - 1);
+    if (m->inside == 0 && chance(m, 40)) ft_strbuf_printf(m->out, "A[_i%d & 1] = 1; ", own);
+    ft_strbuf_printf(m->out, "_i%d = _i%d + 1; } ", own, own);
+}
+
 static void wait_or_signal(maker *m)
 {
     if (chance(m, 35)) put(m, "g0 = 1; ");
@@ -128,6 +152,7 @@ static void section(maker *m)
 /* Something else, where a feature asks for it; false: nothing. */
 static bool special(maker *m)
 {
+    if (m->has.rounds && chance(m, 25)) return rounds(m, 1), true;
     uint32_t k = pick(m, 100);
     if (m->has.asserts && k < 8) {
         bool aborts = chance(m, 40);

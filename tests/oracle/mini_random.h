@@ -8,7 +8,7 @@
 
 typedef struct mini_features {
     bool arrays, loops, asserts, returns, computed_locks, conditions, barriers, children, endless,
-        late, counting;
+        late, counting, rounds;
 } mini_features;
 
 /* The text of a program of two or three threads; inputs have one or two bits, four in all. */

@@ -116,6 +116,7 @@ static bool holds_with(const ft_program *p, ft_schedule_set *set, bool merged)
     unsigned asked = 0;
     cover_certify_options options = {.world = {.should_stop = should_stop, .context = &asked},
                                      .max_leaves = merged ? 1 : 400,
+                                     .merged_rounds = 1,
                                      .question_ms = 2000};
     cover_certificates found = {0};
     ft_error err = FT_ERROR_INIT;

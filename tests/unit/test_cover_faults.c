@@ -16,6 +16,7 @@
 #include "oracle/constrained.h"
 #include "oracle/mini.h"
 #include "oracle/mini_random.h"
+#include "symbolic/meet_faults.h"
 #include "unit/cover_rows.h"
 #include "unit/cover_sets.h"
 
@@ -211,6 +212,113 @@ static bool a_certificate_accepts(void)
     return false;
 }
 
+/* ---- merged paths: what does not hold, and must not be proved of them ---- */
+
+#define OTHER_READS(what) " T { lock 1; unlock 1; _b = " what "; }"
+#define L0                " lock 0; unlock 0; "
+static const struct {
+    const char *program;
+    cover_certificate_kind kind;
+} MERGED[] = {
+    /* what is assigned on two ways, or on many */
+    {"in x:1; T { if x { _a = 1; } else { _a = 2; }" L0 "assert _a == 1; }", COVER_CHECK_FAILURE},
+    {"in x:1; T { if x { _a = 1; } else { _a = 2; }" L0 "assert _a == 2; }", COVER_CHECK_FAILURE},
+    {"in x:1 y:1 z:1; F f { if x { give 1; } if y { give 2; } if z { give 3; } give 4; }"
+     " T { _a = f(0);" L0 "assert _a != 1; }",
+     COVER_CHECK_FAILURE},
+    {"in x:1 y:1 z:1; F f { if x { give 1; } if y { give 2; } if z { give 3; } give 4; }"
+     " T { _a = f(0);" L0 "assert _a != 4; }",
+     COVER_CHECK_FAILURE},
+    {"in x:1 y:1 z:1; F f { if x { give 1; } if y { give 2; } if z { give 3; } give 4; }"
+     " T { _a = f(0);" L0 "assert _a != 2; }",
+     COVER_CHECK_FAILURE},
+    /* a branch whose condition is another one on each way */
+    {"in x:1 y:1 z:1; T { if x { _a = y; } else { _a = z; } if _a == 1 { _b = 1; }" L0
+     "assert _b == y; }",
+     COVER_CHECK_FAILURE},
+    {"in x:1 y:1 z:1; T { if x { _a = y; } else { _a = z; } if _a == 1 { _b = 1; }" L0
+     "assert _b == z; }",
+     COVER_CHECK_FAILURE},
+    /* accesses of one way */
+    {"in x:1; var g h; T { if x { g = 1; } else { h = 1; }" L0 "}" OTHER_READS("g"),
+     COVER_CHECK_RACE},
+    {"in x:1; var g h; T { if x { g = 1; } else { h = 1; }" L0 "}" OTHER_READS("h"),
+     COVER_CHECK_RACE},
+    /* addresses of different objects, in memory and in registers */
+    {"in x:1; var g h; T { if x { _p = &g; } else { _p = &h; }" L0 "*_p = 1; }" OTHER_READS("g"),
+     COVER_CHECK_RACE},
+    {"in x:1; var g h; T { if x { _p = &g; } else { _p = &h; }" L0 "*_p = 1; }" OTHER_READS("h"),
+     COVER_CHECK_RACE},
+    {"in x:1; var g h; T { _p = pick[x] &g &h;" L0 "*_p = 1; }" OTHER_READS("g"), COVER_CHECK_RACE},
+    {"in x:1; var g h; T { _p = pick[x] &g &h;" L0 "*_p = 1; }" OTHER_READS("h"), COVER_CHECK_RACE},
+    /* inputs that one way has read */
+    {"in x:1 y:1; late p:1; T { if x { read _a p; } if y { _c = 1; } read _b p;" L0
+     "if x { assert _a == _b; } }",
+     COVER_CHECK_FAILURE},
+    {"in x:1 y:1; late p:1; T { if !x { read _a p; } if y { _c = 1; } read _b p;" L0
+     "if !x { assert _a == _b; } }",
+     COVER_CHECK_FAILURE},
+    /* rounds of a loop: content, accesses, places, and whether it ends */
+    {"in n:3; T { _i = 0; while _i < n { _i = _i + 1; }" L0 "assert _i != 6; }",
+     COVER_CHECK_FAILURE},
+    {"in n:3; T { _i = 0; while _i < n { _i = _i + 1; }" L0 "assert n != 7; }",
+     COVER_CHECK_FAILURE},
+    {"in n:3; var g; T { _i = 0; while _i < n { _i = _i + 1; if _i == 6 { g = 1; } }" L0
+     "}" OTHER_READS("g"),
+     COVER_CHECK_RACE},
+    {"in n:3; arr A 9; T { _j = 0; while _j < n { A[_j] = 1; _j = _j + 1; } assume _j == 7;" L0
+     "}" OTHER_READS("A[5]"),
+     COVER_CHECK_RACE},
+    {"in x:3; T { _i = 5 - x; while _i != 5 { _i = _i + 2; }" L0 "}", COVER_CHECK_DIVERGENCE},
+};
+
+static bool is_merged_proof(size_t i)
+{
+    cover_certify_options options = {.max_leaves = 1, .merged_rounds = 2};
+    cover_certificates found = {0};
+    ft_error err = FT_ERROR_INIT;
+    ft_program *p = mini_program(MERGED[i].program);
+    ft_schedule_set *set = search(p, true, COVER_ORDER_THREAD, COVER_EPOCHS_ONE);
+    assert_non_null(set);
+    assert_int_equal(cover_certify(p, set, &options, &found, &err), FT_OK);
+    bool proved = cover_certificates_answer(&found, MERGED[i].kind) == COVER_PROVED;
+    cover_certificates_release(&found);
+    ft_schedule_set_free(set);
+    ft_program_free(p);
+    return proved;
+}
+
+static bool merging_proves_too_much(void)
+{
+    for (size_t i = 0; i < sizeof MERGED / sizeof MERGED[0]; i++)
+        if (is_merged_proof(i)) return true;
+    return false;
+}
+
+static unsigned miss(const char *name, bool noticed, bool is)
+{
+    if (noticed == is) return 0;
+    print_message("%s: %s\n", name, noticed ? "noticed without a fault" : "MISSED");
+    return 1;
+}
+
+static void test_meet_faults_are_noticed(void **state)
+{
+    static const char *const MEET_NAMES[] = {
+#define FT_ROW(symbol, doc) #symbol,
+        FT_MEET_FAULT_TABLE(FT_ROW)
+#undef FT_ROW
+    };
+    (void)state;
+    unsigned missed = 0;
+    for (int f = MEET_FAULT_NONE; f < MEET_FAULTS; f++) {
+        meet_fault = (meet_fault_kind)f;
+        missed += miss(MEET_NAMES[f], merging_proves_too_much(), f != MEET_FAULT_NONE);
+    }
+    meet_fault = MEET_FAULT_NONE;
+    assert_int_equal(missed, 0);
+}
+
 static void test_cover_faults_are_noticed(void **state)
 {
     (void)state;
@@ -219,15 +327,14 @@ static void test_cover_faults_are_noticed(void **state)
     unsigned missed = 0;
     for (int f = COVER_FAULT_NONE; f < COVER_FAULTS; f++) {
         cover_fault = (cover_fault_kind)f;
-        bool noticed = f >= COVER_FAULT_COVERS ? a_certificate_accepts()
+        bool noticed = f >= COVER_FAULT_FIRST_WAY ? merging_proves_too_much()
+                       : f >= COVER_FAULT_COVERS  ? a_certificate_accepts()
                        : f >= COVER_FAULT_TRIVIAL
                            ? epochs_are_wrong()
                            : search_is_wrong(f == COVER_FAULT_NONE ? 3 : seeds);
         if (f == COVER_FAULT_NONE)
             noticed = noticed || epochs_are_wrong() || a_certificate_accepts();
-        if (noticed == (f != COVER_FAULT_NONE)) continue;
-        print_message("%s: %s\n", NAMES[f], noticed ? "noticed without a fault" : "MISSED");
-        missed++;
+        missed += miss(NAMES[f], noticed, f != COVER_FAULT_NONE);
     }
     cover_fault = COVER_FAULT_NONE;
     assert_int_equal(missed, 0);
@@ -235,6 +342,7 @@ static void test_cover_faults_are_noticed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cover_faults_are_noticed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_meet_faults_are_noticed),
+                                       cmocka_unit_test(test_cover_faults_are_noticed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

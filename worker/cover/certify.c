@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "cover/closed.h"
-#include "cover/constrained.h"
 #include "cover/doubts.h"
 #include "cover/faults.h"
 #include "cover/ordered.h"
@@ -679,6 +678,8 @@ static void ask_merged(certifying *c, cover_following *f, size_t first)
     forget(c);
     c->doubt = (ft_error)FT_ERROR_INIT;
     f->merges = true;
+    f->rounds = c->options->merged_rounds;
+    f->merged = &c->found->merged;
     f->max_leaves = 0; /* of few paths, as many as there are */
     if (cover_follow_all(f, &err) != FT_OK || c->late) return;
     ft_term good = any_of(c, &c->good), parting = any_of(c, &c->parting);

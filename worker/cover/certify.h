@@ -5,7 +5,7 @@
 #ifndef FT_COVER_CERTIFY_H
 #define FT_COVER_CERTIFY_H
 
-#include "cover/run.h"
+#include "cover/constrained.h"
 #include "program/witness/witness.h"
 
 /* symbol, name, what is unsatisfiable */
@@ -86,6 +86,7 @@ cover_evidence cover_certificate_evidence(const cover_certificate *certificate);
 typedef struct cover_certificates {
     FT_VEC(cover_certificate) all;
     uint64_t leaves; /* paths that were followed */
+    cover_merged merged;
 } cover_certificates;
 
 /* Certificates that are found together: of a schedule, or (FT_NO_SCHEDULE) of an epoch as a whole.
@@ -98,6 +99,7 @@ typedef struct cover_certify_options {
     cover_world_options world;
     const cover_subject *only; /* NULL: everything */
     uint64_t max_leaves;       /* of a schedule; 0: 20,000 */
+    uint32_t merged_rounds;    /* `rounds` of constrained.h, where paths are merged */
     uint32_t question_ms;      /* 0: 10,000 */
     double deadline; /* when the world's should_stop begins to say so, in ft_now_ms; 0: unknown.
                         Questions that are asked then end within about a second behind it */

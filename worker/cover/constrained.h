@@ -60,6 +60,11 @@ typedef struct cover_parting {
     size_t n_terms;
 } cover_parting;
 
+/* How often paths were merged. */
+typedef struct cover_merged {
+    uint64_t met, summarised; /* ways that met another one; loops whose rounds are one path */
+} cover_merged;
+
 typedef struct cover_following {
     cover_world *world;
     const ft_schedule_set *set;
@@ -79,6 +84,8 @@ typedef struct cover_following {
      * are (merge.c). Then paths stand for more than there is: what holds on all of them holds; that
      * something does not shows nothing. */
     bool merges;
+    uint32_t rounds;      /* of a loop that are followed before it is summarised; 0: 4 */
+    cover_merged *merged; /* is added to; may be NULL */
 } cover_following;
 
 /* Calls `leaf` for every path. FT_BUDGET, FT_LIMIT, FT_UNSUPPORTED: some were left out. */

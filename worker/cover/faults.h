@@ -38,7 +38,12 @@
     X(INSIDE, "certificate: every arrival has the content that the next epoch knows")              \
     X(KEYS, "certificate: every arrival stands as the next epoch says")                            \
     X(PROGRESS, "certificate: a thread may stay behind for ever")                                  \
-    X(UNREAD, "certificate: every input is known from the beginning")
+    X(UNREAD, "certificate: every input is known from the beginning")                              \
+    X(FIRST_WAY, "merging: the conditions of the second way are left out")                         \
+    X(LOST_TOUCHES, "merging: what the second way accesses is left out")                           \
+    X(LOST_ROUNDS, "merging: what rounds of a loop access is left out")                            \
+    X(LAST_PLACE, "merging: of the places that rounds access the last one counts")                 \
+    X(LOOPS_END, "merging: every loop ends")
 typedef enum cover_fault_kind {
 #define FT_ROW(symbol, doc) COVER_FAULT_##symbol,
     COVER_FAULT_TABLE(FT_ROW)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "cover/faults.h"
 #include "cover/walk.h"
 #include "symbolic/epoch.h"
 #include "symbolic/meet.h"
@@ -57,7 +58,8 @@ static bool merge_terms(const walking *w, path *p, const path *q, ft_term ways[2
     ways[0] = all_from(w, p, n);
     ways[1] = all_from(w, q, n);
     p->terms.len = n;
-    ft_vec_push(&p->terms, apply(w, FT_OP_OR, ways, 2));
+    bool both = !cover_fault_is(COVER_FAULT_FIRST_WAY);
+    ft_vec_push(&p->terms, both ? apply(w, FT_OP_OR, ways, 2) : ways[0]);
     return n < own && n < other && own + other - 2 * n <= FEW;
 }
 
@@ -81,6 +83,7 @@ static void merge_touches(path *p, const path *q)
     while (n < p->touches.len && n < q->touches.len &&
            is_same_touch(&p->touches.data[n], &q->touches.data[n]))
         n++;
+    if (cover_fault_is(COVER_FAULT_LOST_TOUCHES)) return;
     for (size_t i = n; i < q->touches.len; i++) add_touch(p, n, &q->touches.data[i]);
 }
 
@@ -122,6 +125,7 @@ static bool meet_one(walking *w, path *p, uint32_t thread, cover_paths *all)
         merge_visits(p, q);
         w->at = p;
         ft_sym_merge(p->m, q->m, thread, few ? ways : NULL);
+        if (w->f->merged) w->f->merged->met++;
         cover_path_drop(q);
         *q = all->data[--all->len];
         return true;
@@ -260,6 +264,7 @@ static bool comes_nearer(const walking *w, const path *from, const path *back, c
 
 static bool ends(const walking *w, const path *from, const cover_paths *back, const leaving *l)
 {
+    if (cover_fault_is(COVER_FAULT_LOOPS_END)) return true;
     for (int other = 0; other < 2; other++) {
         bool all = true;
         for (size_t i = 0; i < back->len && all; i++)
@@ -325,10 +330,10 @@ static ft_status go_round(ways *inner, path *from, const leaving *l, ft_symbol f
         const path *back = &inner->back.data[i];
         if (!ft_sym_is_alike(from->m, back->m, l->at.thread))
             return give_up(inner->w, "rounds of a loop differ by more than numbers");
+        inner->w->at = from;
         *again |= ft_sym_generalise(from->m, back->m, l->at.thread, first);
     }
     if (!*again) return status;
-    inner->w->at = from;
     ft_sym_decide_again(from->m, l->at.thread);
     return is_at(from, &l->at) ? status : give_up(inner->w, "a loop ends by itself");
 }
@@ -339,7 +344,7 @@ static void add_rounds(path *p, size_t from, const cover_paths *back)
     for (size_t i = 0; i < back->len; i++)
         for (size_t k = from; k < back->data[i].touches.len; k++) {
             cover_touch t = back->data[i].touches.data[k];
-            if (t.term) {
+            if (t.term && !cover_fault_is(COVER_FAULT_LAST_PLACE)) {
                 t.term = FT_NO_TERM;
                 t.at = 0;
                 t.n = ft_sym_object_made(back->data[i].m, t.object).size;
@@ -364,7 +369,7 @@ static void leave_loop(ways *x, const ways *inner, size_t touches)
     for (size_t i = 0; i < inner->out.len; i++) {
         path p = cover_path_copy(w, &inner->out.data[i]);
         p.outside &= ~(UINT32_C(1) << inner->bit);
-        add_rounds(&p, touches, &inner->back);
+        if (!cover_fault_is(COVER_FAULT_LOST_ROUNDS)) add_rounds(&p, touches, &inner->back);
         ft_vec_push(&x->open, p);
     }
 }
@@ -390,6 +395,7 @@ static ft_status summarise(ways *x, path *from, const leaving *l)
     w->rounds.len--;
     if (status == FT_OK && !ends(w, from, &inner.back, l))
         status = give_up(w, "whether a loop ends is not known");
+    if (status == FT_OK && w->f->merged) w->f->merged->summarised++;
     if (status == FT_OK) leave_loop(x, &inner, from->touches.len);
     drop_all(&inner.open);
     drop_all(&inner.back);
@@ -402,7 +408,8 @@ static ft_status go_on(ways *x, path *p)
     leaving l = {0};
     bool leaves = is_leaving(x->w, p, x->thread, &l);
     ft_status status = FT_OK;
-    if (leaves && ++visit_at(p, &l.at)->n > ROUNDS) {
+    uint32_t rounds = x->w->f->rounds ? x->w->f->rounds : ROUNDS;
+    if (leaves && ++visit_at(p, &l.at)->n > rounds) {
         status = summarise(x, p, &l);
         cover_path_drop(p);
     } else {

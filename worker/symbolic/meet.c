@@ -8,6 +8,11 @@
 #include "program/flow/graph.h"
 #include "symbolic/epoch.h"
 #include "symbolic/internal.h"
+#include "symbolic/meet_faults.h"
+
+#ifdef FT_FAULTS
+meet_fault_kind meet_fault;
+#endif
 
 /* ---- alike ---- */
 
@@ -179,15 +184,36 @@ static uint32_t block_begin(const frame *f)
     return blocks[b].instructions;
 }
 
+/* Is the instruction a load that reads the same in all executions that a and b stand for: from one
+ * place, of which the frame's block has written nothing since? */
+static bool is_same_load(const ft_sym_state *a, const ft_sym_state *b, uint32_t t, uint32_t at)
+{
+    const frame *f = &sym_thread_of(a, t)->frames.data[sym_thread_of(a, t)->frames.len - 1];
+    const ft_instruction *in = &f->function->instructions.data[at];
+    if (in->code != FT_CODE_LOAD) return false;
+    for (uint32_t i = at + 1; i < f->at; i++) {
+        const ft_instruction *later = &f->function->instructions.data[i];
+        if (later->code != FT_CODE_LOAD && !is_pure(later)) return false;
+    }
+    const ft_operand *place = &f->function->operands.data[in->operands];
+    if (place->kind != FT_OPERAND_REGISTER) return true;
+    value x = sym_thread_of(a, t)->values.data[f->registers + place->index];
+    value y = sym_thread_of(b, t)->values.data[f->registers + place->index];
+    return !x.term && is_equal(x, y);
+}
+
 /* Where a block has computed a register before the frame's instruction, it is still what its
- * operands make it: those have not changed since. Calls `on` for such instructions. */
-static void visit_derived(const frame *f, bool forward,
+ * operands make it: those have not changed since. Calls `on` for such instructions of the thread's
+ * innermost frame, which is alike in both states. */
+static void visit_derived(const ft_sym_state *a, const ft_sym_state *b, uint32_t t, bool forward,
                           void (*on)(void *context, uint32_t instruction), void *context)
 {
+    const frame *f = &sym_thread_of(a, t)->frames.data[sym_thread_of(a, t)->frames.len - 1];
     uint32_t first = block_begin(f), n = f->at - first;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = forward ? first + i : f->at - 1 - i;
-        if (is_pure(&f->function->instructions.data[at])) on(context, at);
+        if (is_pure(&f->function->instructions.data[at]) || is_same_load(a, b, t, at))
+            on(context, at);
     }
 }
 
@@ -214,7 +240,7 @@ void ft_sym_forget(ft_sym_state *m, uint32_t t)
         bool calls = i + 1 < th->frames.len;
         uint64_t *bits = sym_live_registers(m->world, f, calls);
         keeping k = {f->function, bits};
-        if (!calls) visit_derived(f, false, keep_operands, &k);
+        if (!calls) visit_derived(m, m, t, false, keep_operands, &k);
         for (uint32_t r = 0; r < f->function->registers.len; r++)
             if (!ft_bits_has(bits, r)) th->values.data[f->registers + r] = (value){0};
         free(bits);
@@ -227,15 +253,28 @@ static void set_bit(void *context, uint32_t at)
     ft_bits_add(k->bits, k->function->instructions.data[at].result);
 }
 
-typedef struct deriving {
-    ft_sym_state *m;
-    uint32_t thread;
-} deriving;
-
-static void derive(void *context, uint32_t at)
+/* The registers of the thread's innermost frame that follow from others, as bits, which the caller
+ * frees; NULL: the thread has ended. */
+static uint64_t *derived_of(const ft_sym_state *a, const ft_sym_state *b, uint32_t t)
 {
-    const deriving *d = context;
-    sym_do_again(d->m, d->thread, at);
+    const sym_thread *th = sym_thread_of(a, t);
+    if (!th->frames.len) return NULL;
+    const ft_function *f = th->frames.data[th->frames.len - 1].function;
+    keeping k = {f, ft_calloc(f->registers.len / 64 + 1, sizeof *k.bits)};
+    visit_derived(a, b, t, true, set_bit, &k);
+    return k.bits;
+}
+
+/* Computes them anew, of content that has changed. */
+static void derive_all(ft_sym_state *m, uint32_t t, const uint64_t *derived)
+{
+    if (!derived) return;
+    const frame f = sym_thread_of(m, t)->frames.data[sym_thread_of(m, t)->frames.len - 1];
+    for (uint32_t at = block_begin(&f); at < f.at; at++) {
+        const ft_instruction *in = &f.function->instructions.data[at];
+        if ((is_pure(in) || in->code == FT_CODE_LOAD) && ft_bits_has(derived, in->result))
+            sym_do_again(m, t, at);
+    }
 }
 
 /* ---- what differs ---- */
@@ -247,6 +286,15 @@ typedef struct spot {
 } spot;
 
 typedef FT_VEC(spot) spots;
+
+/* Is it a register that follows from others? */
+static bool follows(const ft_sym_state *m, uint32_t t, const spot *s, const uint64_t *derived)
+{
+    if (!derived) return false;
+    const frame *f = &sym_thread_of(m, t)->frames.data[sym_thread_of(m, t)->frames.len - 1];
+    return s->object == FT_NO_ID && s->at >= f->registers &&
+           ft_bits_has(derived, (uint32_t)(s->at - f->registers));
+}
 
 static value content_at(const ft_sym_state *m, uint32_t t, const spot *s)
 {
@@ -353,21 +401,27 @@ void ft_sym_merge(ft_sym_state *a, const ft_sym_state *b, uint32_t t, const ft_t
 {
     ft_sym_world *w = a->world;
     spots all = {0};
+    uint64_t *derived = derived_of(a, b, t);
     list_differences(a, b, t, &all);
     for (size_t i = 0; i < all.len; i++) {
         const spot *s = &all.data[i];
         value x = content_at(a, t, s), y = content_at(b, t, s);
+        if (follows(a, t, s, derived)) continue;
         value v = ways ? sym_choice(w, ways[0], x, y, s->width) : any(w, s->width);
+        if (meet_fault_is(MEET_FAULT_FIRST_CONTENT) || (!ways && meet_fault_is(MEET_FAULT_KNOWN)))
+            v = x;
         v.object = x.object;
         put(a, t, s, v);
     }
-    a->constraints.len = common_constraints(a, b);
+    if (!meet_fault_is(MEET_FAULT_FIRST_CONDITIONS)) a->constraints.len = common_constraints(a, b);
     ft_term either = ways ? sym_apply(w, FT_OP_OR, ways, 2, 0, 0) : FT_NO_TERM;
     if (ways && either != sym_truth(w, sym_number(1)) && sym_not(w, ways[0]) != ways[1])
         ft_vec_push(&a->constraints, (constraint){either, t, sym_thread_of(a, t)->steps});
     join_counts(a, b, t);
+    derive_all(a, t, derived);
+    free(derived);
     ft_vec_release(&all);
-    ft_sym_decide_again(a, t);
+    if (!meet_fault_is(MEET_FAULT_FIRST_BRANCH)) ft_sym_decide_again(a, t);
 }
 
 /* ---- all rounds of a loop ---- */
@@ -383,25 +437,22 @@ bool ft_sym_generalise(ft_sym_state *a, const ft_sym_state *b, uint32_t t, ft_sy
 {
     spots all = {0};
     bool changed = false;
-    const frame f = sym_thread_of(a, t)->frames.data[sym_thread_of(a, t)->frames.len - 1];
-    keeping derived = {f.function, ft_calloc(f.function->registers.len / 64 + 1, 8)};
-    visit_derived(&f, true, set_bit, &derived);
+    uint64_t *derived = derived_of(a, b, t);
     list_differences(a, b, t, &all);
     for (size_t i = 0; i < all.len; i++) {
         const spot *s = &all.data[i];
         value x = content_at(a, t, s);
-        bool follows = s->object == FT_NO_ID && s->at >= f.registers &&
-                       ft_bits_has(derived.bits, (uint32_t)(s->at - f.registers));
-        if (follows || is_any(a->world, x, first)) continue;
+        if (follows(a, t, s, derived) || is_any(a->world, x, first)) continue;
+        if (meet_fault_is(MEET_FAULT_FIRST_ROUND) && s->object != FT_NO_ID) continue;
         value v = any(a->world, s->width);
         v.object = x.object;
         put(a, t, s, v);
         changed = true;
     }
-    if (changed) visit_derived(&f, true, derive, &(deriving){a, t});
+    if (changed) derive_all(a, t, derived);
     join_counts(a, b, t);
     ft_vec_release(&all);
-    free(derived.bits);
+    free(derived);
     return changed;
 }
 
