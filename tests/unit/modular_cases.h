@@ -335,6 +335,20 @@ static const struct {
      "object @p 8 align 8\nobject @q 8 align 8\n"
      "function @main() -> i32 {\n b:\n store i64 @p, @p\n store i64 @q, @q\n %v = load i64 @p\n %w "
      "= load i64 @q\n %c = eq i64 %v, %w\n assert \"same\" %c\n return i32 0\n}\n"},
+    {false,
+     "a thread that divides by 0 has written before, and others go on until the process ends",
+     "object @m 40 align 8\n"
+     "function @t(%a: i64) -> i64 {\n b:\n %r = try_lock @m\n %c = eq i32 %r, 0\n"
+     " assert \"taken\" %c\n %d = urem i32 1, %r\n return i64 0\n}\n"
+     "function @main() -> i32 {\n b:\n %t = create @t, 0\n %u = create @t, 0\n"
+     " return i32 0\n}\n"},
+    {false, "so has one whose divisor is an input",
+     "object @x 4 align 4\n"
+     "function @t(%a: i64) -> i64 {\n b:\n %i = trunc i32 %a\n atomic_store seq_cst i32 %i, @x\n"
+     " %z = sub i32 %i, 1\n %d = udiv i32 1, %z\n return i64 0\n}\n"
+     "function @main() -> i32 {\n b:\n %i = input \"i\" i64\n %t = create @t, %i\n"
+     " %v = atomic_load seq_cst i32 @x\n %c = ne i32 %v, 1\n assert \"not one\" %c\n"
+     " return i32 0\n}\n"},
 };
 
 #endif

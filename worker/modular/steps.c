@@ -442,6 +442,33 @@ static void make_object(modular *m, mod_run *run, const ft_instruction *in)
     set(run, in, (mod_value){.kind = MOD_ADDRESS, .index = id});
 }
 
+/* The thread goes on where the truth holds. Where not, it stops, and has changed what it changed.
+ */
+static void go_on_if(modular *m, mod_run *run, ft_term truth)
+{
+    bool leaves_trace = !mod_fault_is(MOD_FAULT_STOPPED_TRACE);
+    if (leaves_trace && (run->updates.len || run->created != MOD_NOWHERE)) {
+        mod_run other = mod_copy(run);
+        mod_assume(m, &other, negated(m, truth));
+        stop(m, &other);
+        mod_run_release(&other);
+    }
+    mod_assume(m, run, truth);
+}
+
+static void assume_truth(modular *m, mod_run *run, const ft_instruction *in)
+{
+    go_on_if(m, run, mod_truth(m, number_of(m, run, in, 0)));
+}
+
+/* A division by 0 ends the process, before which other threads may go on. */
+static void divide_by_some(modular *m, mod_run *run, mod_value by, uint8_t width)
+{
+    if (by.kind != MOD_NUMBER) return;
+    ft_term zero = mod_apply(m, FT_OP_EQ, by.term, mod_literal(m, width, 0));
+    go_on_if(m, run, negated(m, zero));
+}
+
 static void compute(modular *m, mod_run *run, const ft_instruction *in, bool *ended)
 {
     mod_value v[3] = {{0}};
@@ -450,6 +477,7 @@ static void compute(modular *m, mod_run *run, const ft_instruction *in, bool *en
         widths[i] = top_of(run)->f->operands.data[in->operands + i].width;
         v[i] = operand_of(m, run, in, i);
     }
+    if (mod_divides((ft_code)in->code)) divide_by_some(m, run, v[1], widths[1]);
     mod_value made = mod_compute(m, run, in, v, widths);
     *ended = made.kind == MOD_NOTHING;
     if (!*ended) set(run, in, made);
@@ -607,20 +635,6 @@ static void assert_truth(modular *m, mod_run *run, const ft_instruction *in)
     mod_assume(m, &other, negated(m, truth));
     fail(m, &other);
     mod_run_release(&other);
-    mod_assume(m, run, truth);
-}
-
-/* One that stops there has changed what it changed. */
-static void assume_truth(modular *m, mod_run *run, const ft_instruction *in)
-{
-    ft_term truth = mod_truth(m, number_of(m, run, in, 0));
-    bool leaves_trace = !mod_fault_is(MOD_FAULT_STOPPED_TRACE);
-    if (leaves_trace && (run->updates.len || run->created != MOD_NOWHERE)) {
-        mod_run other = mod_copy(run);
-        mod_assume(m, &other, negated(m, truth));
-        stop(m, &other);
-        mod_run_release(&other);
-    }
     mod_assume(m, run, truth);
 }
 

@@ -178,7 +178,9 @@ bool mod_is_literal(const modular *m, ft_term term, uint64_t *bits);
 ft_term mod_number(modular *m, mod_run *run, mod_value v, uint8_t width);
 mod_value mod_of(ft_term term);   /* it may have an object */
 mod_value mod_bare(ft_term term); /* it has none */
-/* The result of an instruction that computes; NOTHING: the thread goes no further (an error). */
+bool mod_divides(ft_code code);   /* 0 as its second operand is an error */
+/* The result of an instruction that computes; NOTHING: the thread goes no further (an error). A
+ * divisor that is a term is assumed not to be 0. */
 mod_value mod_compute(modular *m, mod_run *run, const ft_instruction *in, const mod_value *v,
                       const uint8_t *widths);
 void mod_assume(modular *m, mod_run *run, ft_term truth);

@@ -235,7 +235,7 @@ static ft_term cast(modular *m, const ft_instruction *in, ft_term a, uint8_t fro
                  0);
 }
 
-static bool divides(ft_code code)
+bool mod_divides(ft_code code)
 {
     return code == FT_CODE_UDIV || code == FT_CODE_SDIV || code == FT_CODE_UREM ||
            code == FT_CODE_SREM;
@@ -254,20 +254,16 @@ static ft_term logic(modular *m, ft_code code, ft_term a, ft_term b)
     return mod_bit(m, mod_apply(m, op, mod_truth(m, a), mod_truth(m, b)));
 }
 
-static mod_value two_numbers(modular *m, mod_run *run, const ft_instruction *in, ft_term a,
-                             ft_term b)
+static mod_value two_numbers(modular *m, const ft_instruction *in, ft_term a, ft_term b)
 {
     ft_op op = (ft_op)OPS[in->code];
     ft_code code = (ft_code)in->code;
     bool is_bit = in->width == 1;
     if (is_bit && (code == FT_CODE_AND || code == FT_CODE_OR || code == FT_CODE_XOR))
         return mod_of(logic(m, code, a, b));
-    if (divides(code)) { /* otherwise an error ends the process */
-        ft_term zero = mod_apply(m, FT_OP_EQ, b, mod_literal(m, in->width, 0));
-        mod_assume(m, run, mod_apply(m, FT_OP_NOT, zero, FT_NO_TERM));
-        uint64_t bits;
-        if (mod_is_literal(m, b, &bits) && !bits) return (mod_value){.kind = MOD_NOTHING};
-    }
+    uint64_t bits;
+    if (mod_divides(code) && mod_is_literal(m, b, &bits) && !bits)
+        return (mod_value){.kind = MOD_NOTHING};
     if (code == FT_CODE_NE) {
         ft_term same = mod_apply(m, FT_OP_EQ, a, b);
         return mod_of(mod_bit(m, mod_apply(m, FT_OP_NOT, same, FT_NO_TERM)));
@@ -294,7 +290,7 @@ mod_value mod_compute(modular *m, mod_run *run, const ft_instruction *in, const 
     }
     if (!OPS[in->code]) return mod_of(mod_fresh(m, run, width)); /* floats */
     if (!numbers) return on_addresses(m, run, in, v);
-    mod_value made = two_numbers(m, run, in, v[0].term, v[1].term);
+    mod_value made = two_numbers(m, in, v[0].term, v[1].term);
     made.bare = (v[0].bare && v[1].bare) || !passes_object((ft_code)in->code);
     return made;
 }
