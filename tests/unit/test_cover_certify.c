@@ -584,6 +584,36 @@ static void test_cover_late(void **state)
     ft_program_free(p);
 }
 
+static void count_question(void *context, const char *name, const char *text, size_t length)
+{
+    (void)name, (void)text, (void)length;
+    ++*(unsigned *)context;
+}
+
+/* Nor about a later epoch: of all questions only the first one is asked. */
+static void test_cover_late_epochs(void **state)
+{
+    (void)state;
+    cover_search_options search = {.world = {.prefix = true}, .epochs = COVER_EPOCHS_MARKERS};
+    cover_search_counts counts;
+    ft_error err = FT_ERROR_INIT;
+    cover_certificates found = {0};
+    ft_schedule_set *set = NULL;
+    unsigned asked = 0;
+    ft_program *p = mini_program("in x:1; var g; T { if x { g = 1; } marker; if g {" L("0") "} }");
+    assert_int_equal(cover_search(p, &search, &set, &counts, &err), FT_OK);
+    assert_true(counts.epochs > 1);
+    cover_certify_options options = {
+        .world = {.should_stop = always}, .smt = count_question, .smt_context = &asked};
+    assert_int_equal(cover_certify(p, set, &options, &found, &err), FT_OK);
+    assert_int_equal(asked, 1);
+    for (size_t i = 1; i < found.all.len; i++)
+        assert_string_equal(found.all.data[i].text, "the time is used up");
+    cover_certificates_release(&found);
+    ft_schedule_set_free(set);
+    ft_program_free(p);
+}
+
 /* A search that has no time gives a set that covers nothing, and check-cover says so. */
 static void test_cover_late_search(void **state)
 {
@@ -608,6 +638,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cover_late),
+        cmocka_unit_test(test_cover_late_epochs),
         cmocka_unit_test(test_cover_late_search),
         cmocka_unit_test(test_cover_left_beside_a_failure),
         cmocka_unit_test(test_cover_refused),
