@@ -14,29 +14,40 @@
  * the memory notifies in one, so that no notification is lost. It may wake any waiter. */
 
 typedef struct place {
-    const void *at;
+    const void *at;   /* NULL: never used, nor is any behind it */
+    unsigned waiting; /* threads; 0: it may become another place */
     pthread_cond_t changed;
 } place;
 
-enum { PLACES = 64 };
+enum { PLACES = 64 }; /* as many threads are explored at most */
 static pthread_mutex_t __foretell_lock_of_places;
-static place __foretell_places[PLACES]; /* where a thread has ever waited, and then NULL */
+static place __foretell_places[PLACES];
 
 static place *place_of(const void *at)
 {
     for (place *p = __foretell_places; p < __foretell_places + PLACES && p->at; p++)
-        if (p->at == at) return p;
+        if (p->at == at && p->waiting) return p;
     return NULL;
 }
 
 static place *make_place(const void *at)
 {
-    place *p = __foretell_places;
-    while (p < __foretell_places + PLACES && p->at && p->at != at) p++;
-    if (p == __foretell_places + PLACES)
-        __assert_fail("threads wait for more than 64 places of memory", "", 0, "");
+    place *p = place_of(at);
+    if (p) return p;
+    p = __foretell_places;
+    while (p->waiting) p++;
     p->at = at;
     return p;
+}
+
+static int wait_at(const void *at, bool limited)
+{
+    place *p = make_place(at);
+    p->waiting++;
+    int result = limited ? __foretell_timed_wait(&p->changed, &__foretell_lock_of_places)
+                         : __foretell_wait(&p->changed, &__foretell_lock_of_places);
+    p->waiting--;
+    return result;
 }
 
 /* True: there was nothing to wait for. False: a notification came. */
@@ -44,7 +55,7 @@ bool __foretell_block(const void *at, bool (*done)(void *), void *what)
 {
     __foretell_lock(&__foretell_lock_of_places);
     bool is_done = done(what);
-    if (!is_done) __foretell_wait(&make_place(at)->changed, &__foretell_lock_of_places);
+    if (!is_done) (void)wait_at(at, false);
     __foretell_unlock(&__foretell_lock_of_places);
     return is_done;
 }
@@ -64,11 +75,7 @@ static bool wait_for_change(const unsigned *at, unsigned value, bool limited, lo
 {
     int result = 0;
     __foretell_lock(&__foretell_lock_of_places);
-    if (__atomic_load_n(at, __ATOMIC_RELAXED) == value) {
-        pthread_cond_t *changed = &make_place(at)->changed;
-        result = limited ? __foretell_timed_wait(changed, &__foretell_lock_of_places)
-                         : __foretell_wait(changed, &__foretell_lock_of_places);
-    }
+    if (__atomic_load_n(at, __ATOMIC_RELAXED) == value) result = wait_at(at, limited);
     __foretell_unlock(&__foretell_lock_of_places);
     if (!limited) return true;
     struct timespec until = {s, ns};

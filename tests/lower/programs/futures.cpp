@@ -58,6 +58,19 @@ int main()
     for (auto &r : results) std::printf("%d\n", r.get());
     for (auto &thread : threads) thread.join();
 
+    /* More places of memory, one after the other, than may be waited for at once. */
+    std::array<std::promise<int>, 70> questions, answers;
+    std::thread answering([&] {
+        for (int i = 0; i < 70; i++) answers[i].set_value(questions[i].get_future().get() + 1);
+    });
+    int sum = 0;
+    for (int i = 0; i < 70; i++) {
+        questions[i].set_value(i);
+        sum += answers[i].get_future().get();
+    }
+    answering.join();
+    std::printf("%d\n", sum);
+
     std::promise<void> given_up;
     std::shared_future<void> never = given_up.get_future().share();
     given_up = std::promise<void>();
