@@ -124,7 +124,9 @@ const char *foreseen_check(const ft_program *program, const ft_schedule_set *set
         counts->inputs++;
         ft_status status = ft_schedules_foresee(program, set, &how, &c.path, &err);
         counts->endless += status == FT_LIMIT;
-        if (status != FT_OK && status != FT_LIMIT) wrong = "nothing is foreseen";
+        /* a process that ends early may leave open what decides between schedules */
+        bool open = status == FT_INPUT && set->prefix;
+        if (status != FT_OK && status != FT_LIMIT && !open) wrong = "nothing is foreseen";
         if (status != FT_OK) continue;
         for (int k = 0; k < RUNS && !wrong; k++) wrong = check_run(&c);
     }
